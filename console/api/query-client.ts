@@ -1,5 +1,6 @@
-import { QueryClient } from '@tanstack/react-query'
-import { ApiError, ConnectionError } from './client.ts'
+import { QueryClient, useQuery, type QueryKey, type UseQueryOptions } from '@tanstack/react-query'
+import { ApiError, callApi, ConnectionError, type Answer, type CallOptions } from './client.ts'
+import type { Operations } from './schema.ts'
 import { connection } from './connection.ts'
 import { keyFor, SERVICES, session } from './session.ts'
 
@@ -42,3 +43,23 @@ session.subscribe(() => {
   setTimeout(() => queryClient.removeQueries({ type: 'inactive' }))
   void queryClient.resetQueries({ predicate: ({ state }) => isReplaced || state.error !== null })
 })
+
+interface ReadOptions<N extends keyof Operations, T> extends Omit<
+  UseQueryOptions<Answer<N>, Error, T>,
+  'queryKey' | 'queryFn'
+> {
+  readonly query?: CallOptions<N>['query']
+}
+
+/** Reads an operation of the service, whose answer is cached under a key. */
+export function useApi<N extends keyof Operations, T = Answer<N>>(
+  queryKey: QueryKey,
+  name: N,
+  { query, ...options }: ReadOptions<N, T> = {},
+) {
+  return useQuery<Answer<N>, Error, T>({
+    ...options,
+    queryKey,
+    queryFn: async ({ signal }) => (await callApi(name, { query, signal })).data,
+  })
+}

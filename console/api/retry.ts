@@ -1,6 +1,7 @@
 import { ApiError, ConnectionError } from './client.ts'
 import { connection } from './connection.ts'
 
+const NEVER = new AbortController().signal
 /** Automatic retries while the service is overloaded. */
 const MAX_BUSY_RETRIES = 8
 const MAX_WAIT_S = 60
@@ -13,8 +14,8 @@ const MAX_WAIT_S = 60
  */
 export async function withRetries<T>(
   work: () => Promise<T>,
-  onWait: () => void,
-  signal: AbortSignal,
+  signal = NEVER,
+  onWait = () => {},
   maxBusyRetries = MAX_BUSY_RETRIES,
 ): Promise<T> {
   let busyRetries = maxBusyRetries
@@ -36,14 +37,12 @@ export async function withRetries<T>(
   }
 }
 
-const NEVER = new AbortController().signal
-
 /**
  * Repeats `work`, which must be safe to repeat, until the connection lasts for it. For gestures of the user, who
  * is informed immediately if the service is overloaded and no response was lost.
  */
 export const untilAnswered = <T>(work: () => Promise<T>, onWait: () => void): Promise<T> =>
-  withRetries(work, onWait, NEVER, 0)
+  withRetries(work, NEVER, onWait, 0)
 
 /** @throws Stopped when the signal aborts */
 function untilConnected(signal: AbortSignal): Promise<void> {

@@ -47,11 +47,7 @@ export function loadScopes(keys: Keys): void {
     const key = keys[service]
     if (key === undefined || asked.has(key)) continue
     asked.add(key)
-    withRetries(
-      () => loadScope(service, key),
-      () => undefined,
-      new AbortController().signal,
-    ).catch(() => asked.delete(key))
+    withRetries(() => loadScope(service, key)).catch(() => asked.delete(key))
   }
 }
 

@@ -2,7 +2,7 @@ import type { TextKey } from '../i18n/index.ts'
 
 /** Labels of API parameters, which messages show instead of their names. Filters add theirs. */
 const labels = new Map<string, TextKey>([
-  ['account', 'admin.account'],
+  ['account', 'app.account'],
   ['service', 'admin.service'],
   ['max_images', 'admin.maxImages'],
   ['max_bytes', 'admin.maxMegabytes'],

@@ -90,7 +90,7 @@ export async function loadChunk<T>(chunk: Chunk<T>): Promise<T> {
   }
 }
 
-type Load<Props> = () => Promise<{ default: ComponentType<Props> }>
+export type Load<Props> = () => Promise<{ default: ComponentType<Props> }>
 
 /**
  * A screen in its own chunk. If the file no longer exists after an upgrade, the page is reloaded, unless work would

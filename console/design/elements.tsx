@@ -71,6 +71,24 @@ export const Tag = ({ icon, look, label }: TagProps) => (
   </span>
 )
 
+interface FactProps {
+  readonly label: string
+  readonly title?: string | undefined
+  readonly className?: string
+  readonly children: ReactNode
+}
+
+/** An entry of a list of facts; nothing if there is nothing to say. */
+export function Fact({ label, title, className, children }: FactProps) {
+  if (children === undefined || children === null || children === false) return null
+  return (
+    <>
+      <dt title={title}>{label}</dt>
+      <dd className={className}>{children}</dd>
+    </>
+  )
+}
+
 /** A local time of the service in the style of all dates, with its second on hover; a dash for none. */
 export function Time({ at }: { at: string | null | undefined }) {
   if (typeof at !== 'string') return '–'

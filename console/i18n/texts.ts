@@ -1,26 +1,26 @@
 /* oxlint-disable typescript/consistent-type-imports -- each part is named once */
-import { addTexts } from './dictionary.ts'
-import { app } from './texts/app.ts'
-import { domains } from './texts/domains.ts'
-import { query } from './texts/query.ts'
+// What most screens show. Texts of the others are loaded with their screens. Keys are unique across all of them.
+import './texts/app.ts'
+import './texts/domains.ts'
+import './texts/query.ts'
 
-/** What most screens show. Texts of the others are loaded with their screens. Keys are unique across all of them. */
-const PARTS = [app, domains, query] as const
-
-type Later =
+type Parts =
   | typeof import('./texts/activity.ts')
   | typeof import('./texts/adding.ts')
   | typeof import('./texts/admin.ts')
+  | typeof import('./texts/app.ts')
   | typeof import('./texts/audit.ts')
   | typeof import('./texts/bulk.ts')
   | typeof import('./texts/campaigns.ts')
   | typeof import('./texts/dismissed.ts')
+  | typeof import('./texts/domains.ts')
   | typeof import('./texts/help.ts')
-  | typeof import('./texts/rules.ts')
   | typeof import('./texts/home.ts')
   | typeof import('./texts/images.ts')
   | typeof import('./texts/importing.ts')
   | typeof import('./texts/palette.ts')
+  | typeof import('./texts/query.ts')
+  | typeof import('./texts/rules.ts')
   | typeof import('./texts/sheet.ts')
   | typeof import('./texts/shortcuts.ts')
   | typeof import('./texts/sign-in.ts')
@@ -32,6 +32,4 @@ type Later =
 type KeyOf<Part> = Part extends unknown ? keyof Part : never
 type PartOf<Module> = Module extends unknown ? Module[keyof Module] : never
 
-export type TextKey = KeyOf<(typeof PARTS)[number] | PartOf<Later>>
-
-for (const part of PARTS) addTexts(part)
+export type TextKey = KeyOf<PartOf<Parts>>

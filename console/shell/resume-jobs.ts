@@ -8,7 +8,7 @@ import { isOpen, isUnreported, listBulk, listImports } from '../features/work/jo
 export async function resumeJobs(signal: AbortSignal): Promise<void> {
   const key = keyFor('domainwatch')
   const list = () => Promise.all([listBulk(key, signal), listImports(key, signal)])
-  const [changes, imports] = await withRetries(list, () => undefined, signal)
+  const [changes, imports] = await withRetries(list, signal)
   const [openChanges, openImports] = [
     changes.filter((job) => isOpen(job) || isUnreported(job)),
     imports.filter(isOpen),

@@ -140,9 +140,9 @@ export function Shell() {
             </Link>
           </li>
         </ul>
-        {GROUPS.map(({ service, title }) => (
+        {GROUPS.map(({ service, title, screens }) => (
           <Fragment key={service}>
-            <Group title={t(title)} screens={SCREENS.filter((one) => one.service === service)} path={path} />
+            <Group title={t(title)} screens={screens} path={path} />
             {service === 'domainwatch' && hasViews && (
               <ErrorBoundary>
                 <SideViews />
@@ -175,7 +175,6 @@ function skip(event: { preventDefault(): void }): void {
 }
 
 function Group({ title, screens, path }: { title: string; screens: readonly Screen[]; path: string }) {
-  if (screens.length === 0) return null
   return (
     <div className="side-group">
       <h2>{title}</h2>

@@ -65,7 +65,7 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
   return (
     <WideTable
       labelledBy="activity"
-      heads={[t('dismissed.name'), t('activity.what'), t('dismissed.at')]}
+      heads={[t('app.name'), t('activity.what'), t('app.when')]}
       actions={t('app.undo')}
     >
       {entries.map((entry) => (

@@ -162,12 +162,7 @@ class LookUp {
 
 async function find(name: string, signal: AbortSignal): Promise<LookupResult> {
   try {
-    const record = await withRetries(
-      () => readRecord(name, signal),
-      () => undefined,
-      signal,
-    )
-    return { record }
+    return { record: await withRetries(() => readRecord(name, signal), signal) }
   } catch (error) {
     return { error }
   }

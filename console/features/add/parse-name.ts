@@ -12,7 +12,7 @@ export function parseName(text: string): ParsedName {
     .toLowerCase()
     .normalize('NFC')
     .replace(/\.cl\.?$/, '')
-  if (bare === '') return { reason: 'add.reason.noName' }
+  if (bare === '') return { reason: 'fault.noName' }
   if (bare.includes('.')) return { reason: 'add.reason.suffix' }
   const name = bare.startsWith('xn--') ? decodePunycode(bare.slice(4)) : bare
   if (name === undefined || !ALPHABET.test(name)) return { reason: 'add.reason.letters' }

@@ -101,7 +101,7 @@ function FactFields({ facts, onChange }: { facts: CommonValues; onChange: (facts
         onChange={(date) => onChange({ ...facts, date: getDate(date) })}
       />
       <TextField
-        label={t('add.agent')}
+        label={t('domains.agent')}
         maxLength={MAX_AGENT_CHARACTERS}
         placeholder={t('add.agentSelf')}
         value={facts.agent}

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { useState, type ComponentProps } from 'react'
 import { callApi } from '../../api/client.ts'
+import { useApi } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { DELIVERY_MODES } from '../../base/constants.ts'
 import { navigate, useRoute } from '../../base/router.ts'
@@ -18,10 +18,7 @@ import '../../i18n/texts/usage.ts'
 /** The accounts with their usage and limits. */
 export function Accounts() {
   const { query } = useRoute()
-  const accounts = useQuery({
-    queryKey: ['admin', 'accounts'],
-    queryFn: async ({ signal }) => (await callApi('GET /api/v1/admin/accounts', { signal })).data.data,
-  })
+  const accounts = useApi(['admin', 'accounts'], 'GET /api/v1/admin/accounts', { select: ({ data }) => data })
   const settling = accounts.data?.find(
     ({ account, delivery }) => account === query.get('limites') && delivery !== null,
   )
@@ -33,7 +30,7 @@ export function Accounts() {
           <WideTable
             labelledBy="accounts"
             heads={[
-              t('admin.account'),
+              t('app.account'),
               t('admin.service'),
               t('admin.activeKeys'),
               t('nav.images'),
@@ -88,7 +85,7 @@ function Row({ account, onSettle }: { account: Account; onSettle: () => void }) 
           <td>{t(`delivery.${delivery}`)}</td>
         </>
       )}
-      <td>{account.used === null ? t('admin.never') : moment(account.used)}</td>
+      <td>{account.used === null ? t('app.never') : moment(account.used)}</td>
       <td className="number">
         {delivery !== null && (
           <Button look="quiet" label={t('admin.settle')} about={account.account} onClick={onSettle} />
@@ -155,7 +152,7 @@ function LimitsDialog({ account, onClose }: { account: Account; onClose: () => v
   return (
     <FormDialog
       title={t('admin.settleTitle', { account: account.account })}
-      action={t('admin.save')}
+      action={t('app.save')}
       form={form}
       shownBy="admin"
       onSend={save}
@@ -176,5 +173,5 @@ function LimitsDialog({ account, onClose }: { account: Account; onClose: () => v
 }
 
 const Bound = (props: ComponentProps<typeof TextField>) => (
-  <TextField {...props} type="number" min={0} placeholder={t('usage.noBound')} />
+  <TextField {...props} type="number" min={0} placeholder={t('app.noLimit')} />
 )

@@ -35,7 +35,7 @@ export default function AuditScreen() {
           {t('nav.audit')}
         </h1>
         <TextField
-          label={t('audit.account')}
+          label={t('app.account')}
           type="search"
           placeholder={t('audit.all')}
           value={account}
@@ -59,7 +59,7 @@ function Entries({ entries, isFiltered }: { entries: readonly AuditEntry[]; isFi
   return (
     <WideTable
       labelledBy="audit"
-      heads={[t('audit.time'), t('audit.account'), t('audit.key'), t('audit.action'), t('audit.subject')]}
+      heads={[t('audit.time'), t('app.account'), t('audit.key'), t('audit.action'), t('audit.subject')]}
     >
       {entries.map(({ date, account, key, action, subject }, index) => (
         <tr key={`${date} ${index}`}>

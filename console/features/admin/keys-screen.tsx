@@ -1,10 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callApi } from '../../api/client.ts'
+import { useApi } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { serverNow } from '../../base/server.ts'
-import { keyFor } from '../../api/session.ts'
-import { runOperation } from '../work/operations.ts'
+import { runOperation, toOperation } from '../work/operations.ts'
 import { navigate, useRoute } from '../../base/router.ts'
 import { Button } from '../../design/elements.tsx'
 import { QueryResult } from '../../design/notice.tsx'
@@ -44,10 +43,7 @@ export default function KeysScreen() {
 }
 
 function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
-  const keys = useQuery({
-    queryKey: ['admin', 'keys'],
-    queryFn: async ({ signal }) => (await callApi('GET /api/v1/admin/keys', { signal })).data.data,
-  })
+  const keys = useApi(['admin', 'keys'], 'GET /api/v1/admin/keys', { select: ({ data }) => data })
   return (
     <section className="stack">
       <h2 id="keys">{t('nav.keys')}</h2>
@@ -58,12 +54,12 @@ function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
               labelledBy="keys"
               heads={[
                 t('admin.id'),
-                t('admin.account'),
+                t('app.account'),
                 t('admin.service'),
                 t('admin.scope'),
                 t('admin.expires'),
                 t('admin.rate'),
-                t('admin.made'),
+                t('app.created'),
                 t('admin.used'),
               ]}
               actions={t('admin.revoke')}
@@ -80,9 +76,9 @@ function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
                   <td>
                     <Expiry record={key} />
                   </td>
-                  <td className="figures">{key.rate === null ? t('admin.noRate') : rateText(key.rate)}</td>
+                  <td className="figures">{key.rate === null ? t('app.noLimit') : rateText(key.rate)}</td>
                   <td>{moment(key.date)}</td>
-                  <td>{key.used === null ? t('admin.never') : moment(key.used)}</td>
+                  <td>{key.used === null ? t('app.never') : moment(key.used)}</td>
                   <td className="number">
                     {key.revoked === null ? (
                       <Button
@@ -110,33 +106,29 @@ const hasExpired = ({ expires }: Key) => expires !== null && expires * 1_000 <= 
 
 function Expiry({ record }: { record: Key }) {
   const { expires } = record
-  if (expires === null) return t('admin.neverExpires')
+  if (expires === null) return t('app.never')
   return hasExpired(record) ? t('admin.expiredOn', { date: moment(expires) }) : moment(expires)
 }
 
 function Revoke({ record, onClose }: { record: Key; onClose: () => void }) {
-  const queries = useQueryClient()
+  const { id } = record
   function revoke() {
-    const { id } = record
-    const key = keyFor('admin')
-    const refresh = () => void queries.invalidateQueries({ queryKey: ['admin'] })
-    runOperation({
-      service: 'admin',
-      subjects: [`key:${id}`],
-      pending: t('admin.revoking', { id }),
-      failed: (reason) => t('admin.revokeFailed', { id, reason }),
-      onFailed: refresh,
-      async run() {
-        await callApi('POST /api/v1/admin/revoke', { query: { id }, key })
-        refresh()
-        return { text: t('admin.revoked', { id }) }
-      },
-    })
+    runOperation(
+      toOperation({
+        service: 'admin',
+        subject: `key:${id}`,
+        pending: t('admin.revoking', { id }),
+        done: t('admin.revoked', { id }),
+        failed: (reason) => t('admin.revokeFailed', { id, reason }),
+        shownBy: ['admin'],
+        send: (key) => callApi('POST /api/v1/admin/revoke', { query: { id }, key }),
+      }),
+    )
     onClose()
   }
   return (
     <ConfirmDialog
-      title={t('admin.revokeTitle', { id: record.id })}
+      title={t('admin.revokeTitle', { id })}
       text={t('admin.revokeText', { account: record.account })}
       action={t('admin.revoke')}
       onConfirm={revoke}

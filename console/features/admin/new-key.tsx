@@ -57,19 +57,14 @@ export function NewKey({ onClose }: { onClose: () => void }) {
   return (
     <FormDialog
       title={t('admin.newKey')}
-      action={t('admin.make')}
+      action={t('app.create')}
       form={form}
       shownBy="admin"
       isDisabled={account.trim() === ''}
       onSend={make}
       onClose={onClose}
     >
-      <TextField
-        label={t('admin.account')}
-        required
-        maxLength={MAX_ACCOUNT_CHARACTERS}
-        {...bind('account')}
-      />
+      <TextField label={t('app.account')} required maxLength={MAX_ACCOUNT_CHARACTERS} {...bind('account')} />
       <SelectField
         label={t('admin.service')}
         value={service}
@@ -87,7 +82,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
         label={t('admin.expires')}
         {...bind('expires')}
         options={['', ...LIFETIMES]}
-        textOf={(one) => (one === '' ? t('admin.neverExpires') : tn('admin.days', Number.parseInt(one, 10)))}
+        textOf={(one) => (one === '' ? t('app.never') : tn('admin.days', Number.parseInt(one, 10)))}
       />
       <div className="row">
         <TextField
@@ -97,7 +92,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
           min={1}
           max={MAX_RATE}
           step={1}
-          placeholder={t('admin.noRate')}
+          placeholder={t('app.noLimit')}
           {...bind('most')}
         />
         <SelectField

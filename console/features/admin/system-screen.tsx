@@ -1,10 +1,8 @@
-import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { callApi } from '../../api/client.ts'
-import { isClientError } from '../../api/query-client.ts'
+import { isClientError, useApi } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { errorMessage } from '../../api/error-message.ts'
-import { Button, Icon, Tag } from '../../design/elements.tsx'
+import { Button, Icon, Tag, Fact } from '../../design/elements.tsx'
 import { Meter, Tile } from '../../design/tile.tsx'
 import { QueryResult } from '../../design/notice.tsx'
 import { WideTable } from '../../design/wide-table.tsx'
@@ -16,9 +14,7 @@ const EVERY_MS = 10_000
 
 /** The current state of the service. */
 export default function SystemScreen() {
-  const system = useQuery({
-    queryKey: ['admin', 'system'],
-    queryFn: async ({ signal }) => (await callApi('GET /api/v1/admin/system', { signal })).data,
+  const system = useApi(['admin', 'system'], 'GET /api/v1/admin/system', {
     refetchInterval: ({ state }) => (isClientError(state.error) ? false : EVERY_MS),
   })
   return (
@@ -30,7 +26,7 @@ export default function SystemScreen() {
         {(data) => (
           <div className="admin-parts stack">
             <ul className="tiles">
-              <Tile label="system.domains" value={count(data.domains)} />
+              <Tile label="nav.domains" value={count(data.domains)} />
               <Tile label="nav.images" value={count(data.images)} />
               <Tile label="app.stored" value={bytes(data.bytes)} />
             </ul>
@@ -38,15 +34,14 @@ export default function SystemScreen() {
               <h2>{t('system.health')}</h2>
               <ul className="row">
                 <Health name={`${t('system.database')} (${data.database})`} isWell={data.ready.database} />
-                <Health name={`${t('system.blobs')} (${data.blobs})`} isWell={data.ready.blobs} />
+                <Health name={`${t('nav.images')} (${data.blobs})`} isWell={data.ready.blobs} />
               </ul>
               <dl className="facts">
-                <dt>{t('system.version')}</dt>
-                <dd className="mono">{data.version}</dd>
-                <dt>{t('system.started')}</dt>
-                <dd>{moment(data.started)}</dd>
-                <dt>{t('system.timeZone')}</dt>
-                <dd>{data.time_zone}</dd>
+                <Fact label={t('system.version')} className="mono">
+                  {data.version}
+                </Fact>
+                <Fact label={t('system.started')}>{moment(data.started)}</Fact>
+                <Fact label={t('system.timeZone')}>{data.time_zone}</Fact>
               </dl>
             </section>
             <Diagnosis />
@@ -76,10 +71,9 @@ const LEVELS = {
 
 /** The findings of the doctor, on request: it takes seconds. Problems come first. */
 function Diagnosis() {
-  const diagnosis = useQuery({
-    queryKey: ['admin', 'doctor'],
-    queryFn: async ({ signal }) => (await callApi('GET /api/v1/admin/doctor', { signal })).data.data,
+  const diagnosis = useApi(['admin', 'doctor'], 'GET /api/v1/admin/doctor', {
     enabled: false,
+    select: ({ data }) => data,
   })
   const severity = ['fail', 'warn', 'ok']
   return (
@@ -234,7 +228,7 @@ function Settings({ settings }: { settings: readonly Setting[] }) {
     <section className="stack">
       <h2 id="settings">{t('system.settings')}</h2>
       <p className="muted">{t('system.settingsHint')}</p>
-      <WideTable labelledBy="settings" heads={[t('system.name'), t('system.value'), t('system.from')]}>
+      <WideTable labelledBy="settings" heads={[t('app.name'), t('system.value'), t('system.from')]}>
         {sorted.map((setting) => (
           <tr key={setting.name}>
             <th scope="row" className="mono">

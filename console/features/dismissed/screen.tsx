@@ -67,12 +67,12 @@ function Names({ names, isSearch }: { names: readonly Dismissed[]; isSearch: boo
     <WideTable
       labelledBy="dismissed"
       heads={[
-        t('dismissed.name'),
+        t('app.name'),
         t('dismissed.by'),
-        t('dismissed.at'),
+        t('app.when'),
         t('dismissed.state'),
         t('domains.date'),
-        t('dismissed.deleted'),
+        t('columns.deleted'),
       ]}
       actions={t('dismissed.forget')}
     >

@@ -113,7 +113,7 @@ const FIELDS: Readonly<Record<string, TextKey>> = {
   revision: 'domains.review',
   agent: 'domains.agent',
   date_reg: 'domains.date',
-  seen: 'sheet.seen',
+  seen: 'domains.isSeen',
   note: 'sheet.note',
   tags: 'sheet.tags',
 }

@@ -108,11 +108,7 @@ function follow(
   /** Reads what changed before the stream began. */
   const catchUp = async () => {
     const since = knownUntil - SLACK_MS
-    const missed = await withRetries(
-      () => changedSince(since, stop.signal),
-      () => undefined,
-      stop.signal,
-    )
+    const missed = await withRetries(() => changedSince(since, stop.signal), stop.signal)
     if (missed.length >= MAX_MISSED) {
       void queries.invalidateQueries({ queryKey: ['domains', 'list'] })
       return

@@ -1,8 +1,7 @@
 import { useStore } from '../../base/store.ts'
 import { language, t } from '../../i18n/index.ts'
 import type { DomainRecord } from './records.ts'
-import { Fragment } from 'react'
-import { Time } from '../../design/elements.tsx'
+import { Time, Fact } from '../../design/elements.tsx'
 import { COLUMNS } from './columns.ts'
 import { objectionDays } from './tags.tsx'
 import { SIGNAL_IDS, SIGNALS } from './signals.ts'
@@ -39,19 +38,20 @@ export function SignalFacts({ record }: { record: DomainRecord }) {
       {known.map((id) => {
         const { label, help } = COLUMNS[id]
         return (
-          <Fragment key={id}>
-            <dt title={help && t(help)}>{t(label)}</dt>
-            <dd className={id === 'shape' || id === 'twins' ? 'mono' : 'figures'}>{SIGNALS[id](record)}</dd>
-          </Fragment>
+          <Fact
+            key={id}
+            label={t(label)}
+            title={help && t(help)}
+            className={id === 'shape' || id === 'twins' ? 'mono' : 'figures'}
+          >
+            {SIGNALS[id](record)}
+          </Fact>
         )
       })}
       {objectionDays(record) !== undefined && (
-        <>
-          <dt title={t('help.objection')}>{t('sheet.objectUntil')}</dt>
-          <dd>
-            <Time at={record.object_until} />
-          </dd>
-        </>
+        <Fact label={t('sheet.objectUntil')} title={t('help.objection')}>
+          <Time at={record.object_until} />
+        </Fact>
       )}
     </>
   )

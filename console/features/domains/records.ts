@@ -1,33 +1,7 @@
 import { callApi, streamApi } from '../../api/client.ts'
-import type { Operations } from '../../api/schema.ts'
+import type { DomainRecord } from '../../api/schema.ts'
 
-type ListedRecord = Operations['GET /api/v1/domainwatch/list']['answer']['data'][number][number]
-
-/** A record as `list` returns it, with what `fields` adds. */
-export type DomainRecord = ListedRecord & {
-  readonly seen?: number
-  readonly note?: string
-  readonly tags?: string[]
-  readonly words?: string[]
-  readonly seen_by?: string | null
-  readonly seen_at?: string | null
-  readonly deleted_at?: string | null
-  readonly discarded_at?: string | null
-  readonly dismissed_by?: string | null
-  readonly dismissed_at?: string | null
-  readonly claimed_by?: string | null
-  readonly claimed_until?: string | null
-  readonly interest?: number | null
-  readonly because?: ListedRecord['because']
-  readonly shape?: string
-  readonly syllables?: number | null
-  readonly demand?: number | null
-  readonly twins?: string[]
-  readonly drops?: number
-  readonly age?: number | null
-  readonly object_until?: string | null
-  readonly numbers?: Record<string, number>
-}
+export type { DomainRecord }
 
 /** The A-label; undefined if it equals the name. */
 export function toALabel(name: string): string | undefined {

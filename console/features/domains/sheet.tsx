@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import { usePermissions } from '../../api/scope.ts'
 import { takesLetters } from '../../base/shortcuts.ts'
 import { useStore } from '../../base/store.ts'
-import { Button, IconButton, onFirstClick, Time } from '../../design/elements.tsx'
+import { Button, IconButton, onFirstClick, Time, Fact } from '../../design/elements.tsx'
 import { CopyButton } from '../../design/copy-button.tsx'
 import { QueryError, Notice } from '../../design/notice.tsx'
 import { t } from '../../i18n/index.ts'
@@ -118,33 +118,28 @@ function RecordFacts({ record }: { record: DomainRecord }) {
       </div>
       <dl className="facts">
         {ascii !== undefined && (
-          <>
-            <dt>{t('sheet.ascii')}</dt>
-            <dd className="mono">{ascii}.cl</dd>
-          </>
+          <Fact label={t('sheet.ascii')} className="mono">
+            {ascii}.cl
+          </Fact>
         )}
-        <dt>{t('domains.length')}</dt>
-        <dd className="figures">{record.length}</dd>
-        <dt>{t('domains.agent')}</dt>
-        <dd>{record.agent}</dd>
-        <dt>{t('domains.date')}</dt>
-        <dd>
+        <Fact label={t('domains.length')} className="figures">
+          {record.length}
+        </Fact>
+        <Fact label={t('domains.agent')}>{record.agent}</Fact>
+        <Fact label={t('domains.date')}>
           <Time at={record.date_reg} />
-        </dd>
-        <dt>{t('domains.changed')}</dt>
-        <dd>
+        </Fact>
+        <Fact label={t('domains.changed')}>
           <Time at={record.date_mod} />
-        </dd>
+        </Fact>
         {typeof record.deleted_at === 'string' && (
-          <>
-            <dt>{t('sheet.deletedAt')}</dt>
-            <dd>
-              <Time at={record.deleted_at} />
-            </dd>
-          </>
+          <Fact label={t('sheet.deletedAt')}>
+            <Time at={record.deleted_at} />
+          </Fact>
         )}
-        <dt>{t('sheet.seen')}</dt>
-        <dd>{seenBy(record) ?? t(record.seen === 1 ? 'history.yes' : 'sheet.notSeen')}</dd>
+        <Fact label={t('domains.isSeen')}>
+          {seenBy(record) ?? t(record.seen === 1 ? 'history.yes' : 'sheet.notSeen')}
+        </Fact>
         <SignalFacts record={record} />
       </dl>
       <Because record={record} />

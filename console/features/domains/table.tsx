@@ -177,7 +177,7 @@ export function DomainTable(props: Props) {
       ref={scroller}
       className={rows.isStale ? 'table stale' : 'table'}
       role="grid"
-      aria-label={t('domains.table')}
+      aria-label={t('nav.domains')}
       aria-rowcount={rowCount === undefined ? -1 : rowCount + 1}
       aria-multiselectable="true"
       aria-busy={rows.isFirst || rows.isGoingToEnd}

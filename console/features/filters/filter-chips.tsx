@@ -67,7 +67,7 @@ export function FilterChips({ filters, facets, onChange }: Props) {
         )
       })}
       <ValueMenu
-        label={t('facets.lengths')}
+        label={t('domains.length')}
         choices={facets?.lengths ?? []}
         chosen={filters['length']}
         nameOf={(value) => tn('facets.length', Number(value))}

@@ -93,7 +93,7 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
   reserved: yesNo(['reservado', 'reserved'], 'domains.reserved'),
   revision: yesNo(['revisión', 'review'], 'domains.review'),
   discarded: yesNo(['descartado', 'discarded'], 'domains.discarded'),
-  seen: yesNo(['visto', 'seen'], 'filter.seen'),
+  seen: yesNo(['visto', 'seen'], 'domains.isSeen'),
   tag: { words: ['etiqueta', 'tag'], label: 'filter.tag', control: 'text', accepts: TEXT },
   words: { words: ['palabras', 'words'], label: 'filter.words', control: 'number', accepts: WORDS },
   word: { words: ['palabra', 'word'], label: 'filter.word', control: 'text', accepts: TEXT },

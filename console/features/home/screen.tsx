@@ -1,6 +1,7 @@
 import { type Query, useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { callApi } from '../../api/client.ts'
+import { useApi } from '../../api/query-client.ts'
 import { session } from '../../api/session.ts'
 import { useStore } from '../../base/store.ts'
 import { Icon, Link, Time } from '../../design/elements.tsx'
@@ -69,10 +70,7 @@ function Parts() {
 }
 
 function Domains() {
-  const query = useQuery({
-    queryKey: ['domains', 'stats', {}],
-    queryFn: async ({ signal }) => (await callApi('GET /api/v1/domainwatch/stats', { signal })).data,
-  })
+  const query = useApi(['domains', 'stats', {}], 'GET /api/v1/domainwatch/stats')
   const { data } = query
   if (data === undefined) return <QueryError of={query} />
   const { totals, days } = data
@@ -94,9 +92,9 @@ function Domains() {
         <Tile label="home.discarded" value={count(totals.discarded)} to="dominios" query={{ dis: '' }} />
       </ul>
       <div className="home-lists">
-        <Newest title="home.newest" query={{ last_register: '8' }} />
+        <Newest title="filter.lastRegister" query={{ last_register: '8' }} />
         <Newest
-          title="home.gone"
+          title="filter.lastDeleted"
           query={{ last_deleted: '8' }}
           timeOf={({ deleted_at, date_mod }) => deleted_at ?? date_mod}
         />
@@ -231,9 +229,8 @@ type Feed = Operations['GET /api/v1/domainwatch/feeds']['answer']['data'][number
 
 /** The lists that the service fetches regularly. Nothing if there are none. */
 export function Feeds() {
-  const { data = [] } = useQuery({
-    queryKey: ['domains', 'feeds'],
-    queryFn: async ({ signal }) => (await callApi('GET /api/v1/domainwatch/feeds', { signal })).data.data,
+  const { data = [] } = useApi(['domains', 'feeds'], 'GET /api/v1/domainwatch/feeds', {
+    select: ({ data }) => data,
   })
   if (data.length === 0) return null
   return (
@@ -243,7 +240,7 @@ export function Feeds() {
         labelledBy="feeds"
         heads={[
           t('feeds.name'),
-          t('feeds.state'),
+          t('domains.state'),
           t('feeds.lastSuccess'),
           t('feeds.lastChange'),
           t('feeds.records'),
@@ -269,8 +266,8 @@ function Row({ feed }: { feed: Feed }) {
         {t(getState(feed))}
         {error !== null && <div className="muted">{error}</div>}
       </td>
-      <td>{last_success === null ? t('feeds.never') : <Time at={last_success} />}</td>
-      <td>{last_change === null ? t('feeds.never') : <Time at={last_change} />}</td>
+      <td>{last_success === null ? t('app.never') : <Time at={last_success} />}</td>
+      <td>{last_change === null ? t('app.never') : <Time at={last_change} />}</td>
       <td>
         {read !== null &&
           changed !== null &&

@@ -1,5 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
+import { useApi } from '../../api/query-client.ts'
 import { useAccounts } from '../../api/scope.ts'
 import { Button, Icon, Link } from '../../design/elements.tsx'
 import { Tile } from '../../design/tile.tsx'
@@ -98,10 +99,9 @@ const ASK_EVERY_MS = 15_000
 /** Who else has claimed names, how many, and until when. Leaves when nobody has. */
 export function Colleagues() {
   const own = useAccounts()('domainwatch')
-  const { data = [] } = useQuery({
-    queryKey: ['claims', 'holders'],
+  const { data = [] } = useApi(['claims', 'holders'], 'GET /api/v1/domainwatch/queue', {
     refetchInterval: ASK_EVERY_MS,
-    queryFn: async ({ signal }) => (await callApi('GET /api/v1/domainwatch/queue', { signal })).data.data,
+    select: ({ data }) => data,
   })
   const others = data.filter(({ account }) => account !== own)
   // Until the account of this key is known, anyone may be a colleague.

@@ -5,8 +5,8 @@ import { Check, SelectField } from '../../design/field.tsx'
 import { showToast, showError } from '../../design/toasts.tsx'
 import { t, tn, moment } from '../../i18n/index.ts'
 import type { ImageRecord } from './gallery.ts'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { queryClient } from '../../api/query-client.ts'
+import { useMutation } from '@tanstack/react-query'
+import { queryClient, useApi } from '../../api/query-client.ts'
 import { Button, onFirstClick } from '../../design/elements.tsx'
 import { Notice, QueryResult } from '../../design/notice.tsx'
 import { WideTable } from '../../design/wide-table.tsx'
@@ -55,10 +55,7 @@ const QUERY_KEY = ['images', 'bans']
 
 /** The banned images, each of which can be allowed again. */
 export function BansDialog({ onClose }: { onClose: () => void }) {
-  const bans = useQuery({
-    queryKey: QUERY_KEY,
-    queryFn: async ({ signal }) => (await callApi('GET /api/v1/imagestore/bans', { signal })).data.data,
-  })
+  const bans = useApi(QUERY_KEY, 'GET /api/v1/imagestore/bans', { select: ({ data }) => data })
   const lift = useMutation({
     mutationFn: (id: string) => callApi('DELETE /api/v1/imagestore/bans', { query: { id } }),
     onSuccess: () => {

@@ -1,13 +1,11 @@
-import { useQuery } from '@tanstack/react-query'
-import { callApi } from '../../api/client.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { useShortcuts, takesLetters } from '../../base/shortcuts.ts'
-import { Button, IconButton } from '../../design/elements.tsx'
+import { Button, IconButton, Fact } from '../../design/elements.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { ErrorNotice } from '../../design/notice.tsx'
 import type { ImageRecord } from './gallery.ts'
 import { AliasesField, FocusField, TagsField } from './image-edits.tsx'
-import { NearDuplicates } from './near-duplicates.tsx'
+import { NearDuplicates, useImage } from './near-duplicates.tsx'
 import { TransformPlayground, CopyLinks } from './transform-playground.tsx'
 import { bytes, count, moment, t } from '../../i18n/index.ts'
 import './detail.css'
@@ -25,11 +23,7 @@ interface Props {
 
 export function Detail({ hash, known, onPrevious, onNext, onClose, onDelete }: Props) {
   const isLocked = !usePermissions()('changeImages')
-  const { data, error, refetch } = useQuery({
-    queryKey: ['images', 'get', hash],
-    queryFn: async ({ signal }) =>
-      (await callApi('GET /api/v1/imagestore/get', { query: { hash }, signal })).data,
-  })
+  const { data, error, refetch } = useImage(hash)
   const image = known ?? (data === undefined ? undefined : { dhash: '', ...data })
   const unlessTyping = (step: (() => void) | undefined) => (event: KeyboardEvent) => {
     if (!takesLetters(event.target)) step?.()
@@ -63,23 +57,21 @@ export function Detail({ hash, known, onPrevious, onNext, onClose, onDelete }: P
           <TransformPlayground image={image} />
           <div className="detail-side stack">
             <dl className="facts">
-              <dt>{t('images.kind')}</dt>
-              <dd>{image.mime}</dd>
-              <dt>{t('images.pixels')}</dt>
-              <dd className="figures">
+              <Fact label={t('images.kind')}>{image.mime}</Fact>
+              <Fact label={t('images.pixels')} className="figures">
                 {count(image.width)} × {count(image.height)}
-              </dd>
-              <dt>{t('images.size')}</dt>
-              <dd className="figures">{bytes(image.size)}</dd>
-              <dt>{t('images.date')}</dt>
-              <dd>{moment(image.date)}</dd>
-              <dt>{t('images.hash')}</dt>
-              <dd className="mono">{image.hash}</dd>
+              </Fact>
+              <Fact label={t('images.size')} className="figures">
+                {bytes(image.size)}
+              </Fact>
+              <Fact label={t('images.date')}>{moment(image.date)}</Fact>
+              <Fact label={t('images.hash')} className="mono">
+                {image.hash}
+              </Fact>
               {image.dhash !== '' && (
-                <>
-                  <dt>{t('images.dhash')}</dt>
-                  <dd className="mono">{image.dhash}</dd>
-                </>
+                <Fact label={t('images.dhash')} className="mono">
+                  {image.dhash}
+                </Fact>
               )}
             </dl>
             <CopyLinks image={image} />

@@ -1,6 +1,7 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { callApi } from '../../api/client.ts'
+import { useApi } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { TRASH_DAYS } from '../../base/constants.ts'
 import { serverNow, SERVICE_URL } from '../../base/server.ts'
@@ -53,9 +54,5 @@ export type ImageStats = Operations['GET /api/v1/imagestore/stats']['answer']
 
 /** The usage of the application. */
 export function useUsage() {
-  return useQuery({
-    queryKey: ['images', 'stats'],
-    queryFn: async ({ signal }) =>
-      (await callApi('GET /api/v1/imagestore/stats', { query: { days: DAYS }, signal })).data,
-  })
+  return useApi(['images', 'stats'], 'GET /api/v1/imagestore/stats', { query: { days: DAYS } })
 }

@@ -1,13 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import { callApi, type ApiResult } from '../../api/client.ts'
-import { queryClient } from '../../api/query-client.ts'
-import { keyFor } from '../../api/session.ts'
 import { Button, IconButton, Link } from '../../design/elements.tsx'
 import { CopyButton } from '../../design/copy-button.tsx'
 import { TextField } from '../../design/field.tsx'
 import { t } from '../../i18n/index.ts'
-import { runOperation } from '../work/operations.ts'
+import { runOperation, toOperation } from '../work/operations.ts'
 import { linkOf, type ImageRecord } from './gallery.ts'
 import './image-edits.css'
 
@@ -21,20 +19,23 @@ interface Props {
   readonly isLocked: boolean
 }
 
-function save(image: ImageRecord, call: (key: string | undefined) => Promise<unknown>, onFailed = () => {}) {
-  const key = keyFor('imagestore')
-  runOperation({
-    service: 'imagestore',
-    subjects: [`edits:${image.hash}`],
-    pending: t('images.saving'),
-    failed: (reason) => t('images.notSaved', { name: image.name, reason }),
-    onFailed,
-    async run() {
-      await call(key)
-      await queryClient.invalidateQueries({ queryKey: ['images'] })
-      return { text: t('images.saved') }
-    },
-  })
+function save(
+  { hash, name }: ImageRecord,
+  send: (key: string | undefined) => Promise<unknown>,
+  onFailed = () => {},
+) {
+  runOperation(
+    toOperation({
+      service: 'imagestore',
+      subject: `edits:${hash}`,
+      pending: t('images.saving'),
+      done: t('images.saved'),
+      failed: (reason) => t('images.notSaved', { name, reason }),
+      onFailed,
+      shownBy: ['images'],
+      send,
+    }),
+  )
 }
 
 const update = (hash: string, changes: { tags?: string; focus?: string }) => (key: string | undefined) =>

@@ -62,7 +62,7 @@ function toOperation(move: Move, images: readonly ImageRecord[], settled: Settle
         moved.length > 0 && tn(`images.${move}.done`, moved.length),
         missing.length > 0 && tn('images.wereDeleted', missing.length),
         reason,
-        more.length > 0 && t('images.andMore', { n: more.length }),
+        more.length > 0 && t('domains.andMore', { n: more.length }),
       ]
       return { text: sentences.filter(Boolean).join('. '), isError: reasons.length > 0 }
     },

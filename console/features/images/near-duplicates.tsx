@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
+import { useApi } from '../../api/query-client.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { useRoute, withParameters } from '../../base/router.ts'
-import { Button, Icon, Link } from '../../design/elements.tsx'
+import { Button, Icon, Link, Fact } from '../../design/elements.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { ErrorNotice } from '../../design/notice.tsx'
 import { type ImageRecord, linkOf } from './gallery.ts'
@@ -109,12 +110,8 @@ export function Compare({ hashes: [first, second], onClose, onDelete }: Props) {
   )
 }
 
-function useImage(hash: string) {
-  return useQuery({
-    queryKey: ['images', 'get', hash],
-    queryFn: async ({ signal }) =>
-      (await callApi('GET /api/v1/imagestore/get', { query: { hash }, signal })).data,
-  })
+export function useImage(hash: string) {
+  return useApi(['images', 'get', hash], 'GET /api/v1/imagestore/get', { query: { hash } })
 }
 
 type Known = Omit<ImageRecord, 'dhash'>
@@ -129,22 +126,19 @@ function Side(props: { image: Known; other: Known; onDelete: (image: ImageRecord
       </div>
       <figcaption>{image.name}</figcaption>
       <dl className="facts">
-        <dt>{t('images.pixels')}</dt>
-        <dd className="figures">
+        <Fact label={t('images.pixels')} className="figures">
           {count(image.width)} × {count(image.height)}
           <More isMore={image.width * image.height > other.width * other.height} />
-        </dd>
-        <dt>{t('images.size')}</dt>
-        <dd className="figures">
+        </Fact>
+        <Fact label={t('images.size')} className="figures">
           {bytes(image.size)}
           <More isMore={image.size > other.size} />
-        </dd>
-        <dt>{t('images.kind')}</dt>
-        <dd>{image.mime}</dd>
-        <dt>{t('images.date')}</dt>
-        <dd>{moment(image.date)}</dd>
-        <dt>{t('images.hash')}</dt>
-        <dd className="mono">{image.hash}</dd>
+        </Fact>
+        <Fact label={t('images.kind')}>{image.mime}</Fact>
+        <Fact label={t('images.date')}>{moment(image.date)}</Fact>
+        <Fact label={t('images.hash')} className="mono">
+          {image.hash}
+        </Fact>
       </dl>
       <Button
         look="danger"

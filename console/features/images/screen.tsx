@@ -96,7 +96,7 @@ export default function ImagesScreen() {
   return (
     <DropZone>
       <div className="gallery-tools row">
-        <h1>{t(isTrash ? 'images.trash' : 'images.title')}</h1>
+        <h1>{t(isTrash ? 'images.trash' : 'nav.images')}</h1>
         <span className="muted figures" role="status">
           {total !== undefined && tn('images.count', total)}
         </span>

@@ -74,7 +74,7 @@ export function SelectionBar({ images, isTrash, isLocked, onMove, onClear }: Pro
       {isTrash ? (
         <Button
           icon="undo"
-          label={t('images.restore')}
+          label={t('domains.takeBack')}
           disabled={isLocked}
           onClick={() => onMove('restore', images)}
         />
@@ -142,7 +142,7 @@ export function DeleteDialog(props: {
         ))}
       </ul>
       {images.length === 1 && <p className="delete-name">{images[0]?.name}</p>}
-      {images.length > SHOWN && <p className="muted">{t('images.andMore', { n: images.length - SHOWN })}</p>}
+      {images.length > SHOWN && <p className="muted">{t('domains.andMore', { n: images.length - SHOWN })}</p>}
     </ConfirmDialog>
   )
 }

@@ -53,7 +53,7 @@ export function TicketDialog({ onClose }: { onClose: () => void }) {
   return (
     <FormDialog
       title={t('images.ticket')}
-      action={t('images.ticketCreate')}
+      action={t('app.create')}
       form={form}
       shownBy="images"
       onSend={create}

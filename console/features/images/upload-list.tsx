@@ -38,7 +38,7 @@ export function UploadList() {
         ))}
       </ul>
       {shown.length < all.length && (
-        <p className="muted figures">{t('images.uploadsMore', { n: count(all.length - shown.length) })}</p>
+        <p className="muted figures">{t('domains.andMore', { n: count(all.length - shown.length) })}</p>
       )}
     </section>
   )

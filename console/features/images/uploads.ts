@@ -113,8 +113,8 @@ function startNext(): void {
     // The same bytes are stored once, so an upload whose response was lost is repeated.
     withRetries(
       () => send(next.file, next.key, (state) => show(next.id, state), signal),
-      () => show(next.id, { kind: 'held' }),
       signal,
+      () => show(next.id, { kind: 'held' }),
     )
       .then((stored) => {
         show(next.id, { kind: 'done', ...stored })

@@ -56,7 +56,7 @@ function Totals({ stats: { images, bytes: held, trash, max_images, max_bytes } }
 
 function Bound(props: { used: number; max: number | null; text: (n: number) => string }) {
   const { used, max, text } = props
-  if (max === null) return <span className="muted">{t('usage.noBound')}</span>
+  if (max === null) return <span className="muted">{t('app.noLimit')}</span>
   return (
     <>
       <Meter part={max === 0 ? 1 : used / max} />
@@ -119,7 +119,7 @@ function Kinds({ stats: { kinds, bytes: held } }: { stats: ImageStats }) {
                 <td className="number">{bytes(size)}</td>
                 <td className="share">
                   <Meter part={held === 0 ? 0 : size / held} isGood />
-                  <span className="figures">{t('usage.percent', { n: percent(size, held) })}</span>
+                  <span className="figures">{t('app.percent', { n: percent(size, held) })}</span>
                 </td>
               </tr>
             ))}

@@ -85,7 +85,7 @@ export function ListForm({ list, onSend }: Props) {
         />
         <Button
           look={isSeen ? 'primary' : undefined}
-          label={t('import.store')}
+          label={t('nav.import')}
           disabled={isSending}
           onClick={() => onSend(() => sendList(false))}
         />

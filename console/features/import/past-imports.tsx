@@ -31,7 +31,7 @@ export function PastImports() {
           <h2 id="past-imports">{t('import.past')}</h2>
           <WideTable
             labelledBy="past-imports"
-            heads={[t('import.file'), t('import.when'), t('import.outcome'), t('import.ended')]}
+            heads={[t('import.file'), t('app.when'), t('import.outcome'), t('domains.state')]}
           >
             {all.map((job) => (
               <tr key={job.id}>

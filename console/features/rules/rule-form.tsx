@@ -57,8 +57,8 @@ export function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide',
 
   return (
     <FormDialog
-      title={rule === undefined ? t('rule.new') : t('rule.editTitle', { name: rule.name })}
-      action={t(rule === undefined ? 'rule.make' : 'rule.save')}
+      title={rule === undefined ? t('rule.new') : t('app.editTitle', { name: rule.name })}
+      action={t(rule === undefined ? 'app.create' : 'app.save')}
       form={form}
       shownBy="rules"
       onSend={send}
@@ -71,10 +71,10 @@ export function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide',
         textOf={(one) => t(`rule.action.${one}`)}
       />
       {fields.action === 'tag' && (
-        <TextField label={t('rule.tag')} {...bind('tag')} required maxLength={MAX_TAG_CHARACTERS} />
+        <TextField label={t('filter.tag')} {...bind('tag')} required maxLength={MAX_TAG_CHARACTERS} />
       )}
       <TextField
-        label={t('rule.filters')}
+        label={t('filter.title')}
         hint={t('rule.filtersHint')}
         {...bind('words')}
         required

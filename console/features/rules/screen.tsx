@@ -1,5 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
-import { callApi } from '../../api/client.ts'
+import { useApi } from '../../api/query-client.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { navigate, useRoute, withParameters } from '../../base/router.ts'
 import { useStore } from '../../base/store.ts'
@@ -16,10 +15,7 @@ import '../watches/watches.css'
 export default function RulesScreen() {
   const { query } = useRoute()
   const isLocked = !usePermissions()('writeDomains')
-  const rules = useQuery({
-    queryKey: RULES_KEY,
-    queryFn: async ({ signal }) => (await callApi('GET /api/v1/domainwatch/rules', { signal })).data.data,
-  })
+  const rules = useApi(RULES_KEY, 'GET /api/v1/domainwatch/rules', { select: ({ data }) => data })
   // Open dialogs are in the URL, so that the back button closes them.
   const editing = rules.data?.find(({ id }) => id === query.get('editar'))
   const isNew = query.has('nueva')
@@ -70,14 +66,14 @@ function RuleItem({ rule, isLocked }: { rule: Rule; isLocked: boolean }) {
     <li className="watch stack" aria-label={name}>
       <div className="row">
         <h2>{name}</h2>
-        {paused === 1 && <Tag icon="clock" look="review" label={t('rule.isPaused')} />}
+        {paused === 1 && <Tag icon="clock" look="review" label={t('app.isPaused')} />}
         <div className="row watch-actions">
           <Button disabled={isLocked} onClick={() => pauseRule(rule)}>
-            {t(paused === 1 ? 'rule.resume' : 'rule.pause')}
+            {t(paused === 1 ? 'app.resume' : 'app.pause')}
             {named}
           </Button>
           <Button disabled={isLocked} onClick={() => navigate('reglas', new URLSearchParams({ editar: id }))}>
-            {t('rule.edit')}
+            {t('app.edit')}
             {named}
           </Button>
           <Button disabled={isLocked} onClick={() => removeRule(rule)}>

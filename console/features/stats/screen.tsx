@@ -67,7 +67,7 @@ function Charts({
   )
   const dates = useMemo(() => days.date.map(day), [days])
   const ticks = useMemo(() => days.date.map(day), [days])
-  const sizes = useMemo(() => lengths.length.map((n) => tn('stats.letters', n)), [lengths])
+  const sizes = useMemo(() => lengths.length.map((n) => tn('facets.length', n)), [lengths])
   const marks = useMemo(() => lengths.length.map(String), [lengths])
   return (
     <div className="charts">
@@ -129,7 +129,7 @@ function Agents({ stats: { agents }, filters }: { stats: Stats; filters: Filters
           <span className="figures">{count(agents.count[i] ?? 0)}</span>
         </li>
       ))}
-      {others > 0 && <li className="muted figures">{t('stats.others', { n: others })}</li>}
+      {others > 0 && <li className="muted figures">{t('facets.others', { n: others })}</li>}
     </ul>
   )
 }
@@ -139,7 +139,7 @@ function LastAdds({ stats: { feeds: adds } }: { stats: Stats }) {
     <table className="plain">
       <thead>
         <tr>
-          <th scope="col">{t('stats.account')}</th>
+          <th scope="col">{t('app.account')}</th>
           <th scope="col">{t('stats.lastAdd')}</th>
         </tr>
       </thead>
@@ -147,9 +147,7 @@ function LastAdds({ stats: { feeds: adds } }: { stats: Stats }) {
         {adds.account.map((account, i) => (
           <tr key={account}>
             <th scope="row">{account}</th>
-            <td>
-              {typeof adds.last_add[i] === 'string' ? <Time at={adds.last_add[i]} /> : t('stats.never')}
-            </td>
+            <td>{typeof adds.last_add[i] === 'string' ? <Time at={adds.last_add[i]} /> : t('app.never')}</td>
           </tr>
         ))}
       </tbody>

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { RefObject } from 'react'
 import { callApi } from '../../api/client.ts'
 import { useStore } from '../../base/store.ts'
-import { Link, Time } from '../../design/elements.tsx'
+import { Link, Time, Fact } from '../../design/elements.tsx'
 import { QueryError } from '../../design/notice.tsx'
 import { Because, SignalFacts } from '../domains/record-facts.tsx'
 import { DnsOutcome, useDnsLookup } from '../domains/dns-lookup.tsx'
@@ -93,28 +93,19 @@ function Facts({ record }: { record: DomainRecord }) {
         ))}
       </p>
       <dl className="facts">
-        <dt>{t('domains.length')}</dt>
-        <dd className="figures">{record.length}</dd>
+        <Fact label={t('domains.length')} className="figures">
+          {record.length}
+        </Fact>
         {typeof record.deleted_at === 'string' && (
-          <>
-            <dt>{t('sheet.deletedAt')}</dt>
-            <dd>
-              <Time at={record.deleted_at} />
-            </dd>
-          </>
+          <Fact label={t('sheet.deletedAt')}>
+            <Time at={record.deleted_at} />
+          </Fact>
         )}
-        <dt>{t('domains.date')}</dt>
-        <dd>
+        <Fact label={t('domains.date')}>
           <Time at={record.date_reg} />
-        </dd>
-        <dt>{t('domains.agent')}</dt>
-        <dd>{record.agent}</dd>
-        {seenBy(record) !== undefined && (
-          <>
-            <dt>{t('sheet.seen')}</dt>
-            <dd>{seenBy(record)}</dd>
-          </>
-        )}
+        </Fact>
+        <Fact label={t('domains.agent')}>{record.agent}</Fact>
+        {seenBy(record) !== undefined && <Fact label={t('domains.isSeen')}>{seenBy(record)}</Fact>}
         <SignalFacts record={record} />
       </dl>
     </>

@@ -80,7 +80,7 @@ export default function TriageScreen() {
           title={t('triage.byInterestHelp')}
           onClick={() => navigate('triaje', queryOf(withFilters(filters, interestToggle)))}
         >
-          {t('triage.byInterest')}
+          {t('domains.interest')}
         </button>
         <Colleagues filters={filters} />
         <ProgressRing done={handled} left={left} />

@@ -37,7 +37,7 @@ export default function SaveForm({ filters, saved, onDone }: Props) {
   return (
     <form className="stack" onSubmit={(event) => void save(event)}>
       <TextField
-        label={t('views.name')}
+        label={t('app.name')}
         autoFocus
         placeholder={suggestion}
         maxLength={MAX_VIEW_NAME_CHARACTERS}

@@ -1,42 +1,32 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
-import { keyFor } from '../../api/session.ts'
 import { Button } from '../../design/elements.tsx'
 import { CopyButton } from '../../design/copy-button.tsx'
 import { Dialog, FormDialog, ConfirmDialog } from '../../design/dialog.tsx'
 import type { Watch } from './watch.ts'
 import { showOnce } from '../work/forms.tsx'
-import { runOperation } from '../work/operations.ts'
+import { runOperation, toOperation } from '../work/operations.ts'
 import { moment, t } from '../../i18n/index.ts'
 
 /** Asks for confirmation, because its secret and feed address are lost. */
 export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => void }) {
-  const queries = useQueryClient()
+  const { id, name } = watch
   function remove() {
-    const { id, name } = watch
-    const key = keyFor('domainwatch')
-    // Deleted by someone else already, as the list shows.
-    const refresh = () => void queries.invalidateQueries({ queryKey: ['watches'] })
-    runOperation({
-      service: 'domainwatch',
-      subjects: [`watch:${id}`],
-      pending: t('watch.removing', { name }),
-      failed: (reason) => t('watch.removeFailed', { name, reason }),
-      onFailed: refresh,
-      async run() {
-        await callApi('DELETE /api/v1/domainwatch/watches', {
-          query: { id },
-          key,
-        })
-        refresh()
-        return { text: t('watch.removed', { name }) }
-      },
-    })
+    runOperation(
+      toOperation({
+        service: 'domainwatch',
+        subject: `watch:${id}`,
+        pending: t('watch.removing', { name }),
+        done: t('watch.removed', { name }),
+        failed: (reason) => t('watch.removeFailed', { name, reason }),
+        shownBy: ['watches'],
+        send: (key) => callApi('DELETE /api/v1/domainwatch/watches', { query: { id }, key }),
+      }),
+    )
     onClose()
   }
   return (
     <ConfirmDialog
-      title={t('watch.removeTitle', { name: watch.name })}
+      title={t('watch.removeTitle', { name })}
       text={t('watch.removeText')}
       action={t('watch.remove')}
       onConfirm={remove}

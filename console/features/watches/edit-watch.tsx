@@ -40,8 +40,8 @@ export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => voi
   return (
     <WatchForm
       subject={watch.id}
-      title={t('watch.editTitle', { name: watch.name })}
-      action={t('watch.save')}
+      title={t('app.editTitle', { name: watch.name })}
+      action={t('app.save')}
       initial={initial}
       isOwner={isOwner}
       onSend={save}
@@ -151,7 +151,7 @@ export function NewWatch({ filters, similar, onClose }: Props) {
     <WatchForm
       subject={`new ${similar} ${words}`}
       title={t('watch.new')}
-      action={t('watch.make')}
+      action={t('app.create')}
       initial={{
         words,
         similar,

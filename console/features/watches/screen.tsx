@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { callApi } from '../../api/client.ts'
+import { useApi } from '../../api/query-client.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { withParameters, navigate, useRoute } from '../../base/router.ts'
 import { Button } from '../../design/elements.tsx'
@@ -21,10 +20,7 @@ export default function WatchesScreen() {
   const may = usePermissions()
   const [removing, setRemoving] = useState<Watch>()
   const [rotating, setRotating] = useState<Watch>()
-  const watches = useQuery({
-    queryKey: ['watches'],
-    queryFn: async ({ signal }) => (await callApi('GET /api/v1/domainwatch/watches', { signal })).data.data,
-  })
+  const watches = useApi(['watches'], 'GET /api/v1/domainwatch/watches', { select: ({ data }) => data })
   const isMaking = query.has('nueva')
   // Open dialogs are in the URL, so that the back button closes them.
   const opened = (name: string) => watches.data?.find(({ id }) => id === query.get(name))

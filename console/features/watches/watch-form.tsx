@@ -77,7 +77,7 @@ export function WatchForm({ subject, title, action, initial, isOwner, onSend, on
       onSend={() => onSend(fields)}
       onClose={onClose}
     >
-      <Field label={t('watch.filters')} hint={t('watch.filtersHint')} {...bind('words')} isMono />
+      <Field label={t('filter.title')} hint={t('watch.filtersHint')} {...bind('words')} isMono />
       <Field label={t('watch.similar')} hint={t('watch.similarHint')} {...bind('similar')} isMono />
       {fields.similar.trim() !== '' && (
         <Field

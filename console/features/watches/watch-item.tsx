@@ -1,12 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Fragment, useState } from 'react'
 import { callApi } from '../../api/client.ts'
-import { untilAnswered } from '../../api/retry.ts'
 import { useAccounts, usePermissions } from '../../api/scope.ts'
-import { keyFor } from '../../api/session.ts'
-import { runOperation } from '../work/operations.ts'
+import { runOperation, toOperation } from '../work/operations.ts'
 import { useStore } from '../../base/store.ts'
-import { Button, MenuEntry, Icon, Link, Menu, Tag } from '../../design/elements.tsx'
+import { Button, MenuEntry, Icon, Link, Menu, Tag, Fact } from '../../design/elements.tsx'
 import { showToast, showError } from '../../design/toasts.tsx'
 import { formatWords, queryOf } from '../filters/filters.ts'
 import { DomainName } from '../domains/domain-name.tsx'
@@ -31,7 +29,7 @@ export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions
     <li className="watch stack" aria-label={watch.name}>
       <div className="row">
         <h2>{watch.name}</h2>
-        {watch.paused === 1 && <Tag icon="clock" look="review" label={t('watch.isPaused')} />}
+        {watch.paused === 1 && <Tag icon="clock" look="review" label={t('app.isPaused')} />}
         {watch.shared === 1 && (
           <Tag
             icon="person"
@@ -41,8 +39,7 @@ export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions
         <Actions watch={watch} isOwner={isOwner} {...actions} />
       </div>
       <dl className="facts">
-        <dt>{t('watch.looksFor')}</dt>
-        <dd>
+        <Fact label={t('watch.looksFor')}>
           {similar !== undefined && (
             <>
               {t('watch.like')}{' '}
@@ -60,56 +57,35 @@ export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions
               {words === '' ? t('watch.all') : words}
             </Link>
           )}
-        </dd>
-        <dt>{t('watch.tells')}</dt>
-        <dd>
+        </Fact>
+        <Fact label={t('watch.tells')}>
           {t(`watch.of.${watch.changes}`)}
           {remind > 0 && ` · ${tn('watch.reminds', remind)}`}
           {watch.filters['dns'] === '1' && ` · ${t('watch.rechecked')}`}
-        </dd>
-        {watch.url !== null && (
-          <>
-            <dt>{t('watch.webhook')}</dt>
-            <dd className="mono">{watch.url}</dd>
-          </>
-        )}
+        </Fact>
+        <Fact label={t('watch.url')} className="mono">
+          {watch.url}
+        </Fact>
         {watch.to !== null && (
-          <>
-            <dt>{t('watch.sends')}</dt>
-            <dd>
-              <span className="mono">{watch.to.replaceAll(',', ', ')}</span>
-              {watch.destinations.map(
-                ({ to, confirmed }) =>
-                  confirmed === 0 && (
-                    <p key={to}>
-                      <Tag icon="clock" look="review" label={t('watch.unconfirmed')} />{' '}
-                      {t('watch.unconfirmedText', { address: to.replace('mailto:', '') })}
-                    </p>
-                  ),
-              )}
-            </dd>
-          </>
+          <Fact label={t('watch.sends')}>
+            <span className="mono">{watch.to.replaceAll(',', ', ')}</span>
+            {watch.destinations.map(
+              ({ to, confirmed }) =>
+                confirmed === 0 && (
+                  <p key={to}>
+                    <Tag icon="clock" look="review" label={t('watch.unconfirmed')} />{' '}
+                    {t('watch.unconfirmedText', { address: to.replace('mailto:', '') })}
+                  </p>
+                ),
+            )}
+          </Fact>
         )}
         {watch.digest !== null && (
-          <>
-            <dt>{t('watch.when')}</dt>
-            <dd>{t('watch.daily', { time: watch.digest })}</dd>
-          </>
+          <Fact label={t('app.when')}>{t('watch.daily', { time: watch.digest })}</Fact>
         )}
-        {watch.atom === 1 && (
-          <>
-            <dt>{t('watch.feed')}</dt>
-            <dd>{t('watch.hasFeed')}</dd>
-          </>
-        )}
-        <dt>{t('watch.made')}</dt>
-        <dd>{said(watch.created)}</dd>
-        {watch.last_delivery !== null && (
-          <>
-            <dt>{t('watch.last')}</dt>
-            <dd>{said(watch.last_delivery)}</dd>
-          </>
-        )}
+        {watch.atom === 1 && <Fact label={t('watch.feed')}>{t('watch.hasFeed')}</Fact>}
+        <Fact label={t('app.created')}>{said(watch.created)}</Fact>
+        {watch.last_delivery !== null && <Fact label={t('watch.last')}>{said(watch.last_delivery)}</Fact>}
       </dl>
       <Trouble watch={watch} />
     </li>
@@ -148,7 +124,6 @@ function Trouble({ watch }: { watch: Watch }) {
 function Actions(props: { watch: Watch; isOwner: boolean } & WatchActions) {
   const { watch, isOwner, onEdit, onDeliveries, onRotate, onRemove } = props
   const isLocked = !usePermissions()('writeDomains')
-  const pause = usePause(watch)
   const named = <span className="visually-hidden"> {watch.name}</span>
   return (
     <div className="row watch-actions">
@@ -158,15 +133,15 @@ function Actions(props: { watch: Watch; isOwner: boolean } & WatchActions) {
         {named}
       </Button>
       <Button disabled={isLocked} onClick={onEdit}>
-        {t('watch.edit')}
+        {t('app.edit')}
         {named}
       </Button>
       {!isLocked && (
         <Menu label={t('app.more')} icon="more" fullName={`${t('app.more')}: ${watch.name}`}>
           <MenuEntry
             icon="clock"
-            label={t(watch.paused === 1 ? 'watch.resume' : 'watch.pause')}
-            onClick={pause}
+            label={t(watch.paused === 1 ? 'app.resume' : 'app.pause')}
+            onClick={() => pause(watch)}
           />
           {isOwner && watch.url !== null && (
             <MenuEntry icon="key" label={t('watch.rotate')} onClick={onRotate} />
@@ -178,33 +153,21 @@ function Actions(props: { watch: Watch; isOwner: boolean } & WatchActions) {
   )
 }
 
-/** Pauses or resumes the watch. */
-function usePause({ id, name, paused }: Watch): () => void {
-  const queries = useQueryClient()
+function pause({ id, name, paused }: Watch): void {
   const isPaused = paused === 1
-  return () => {
-    const key = keyFor('domainwatch')
-    const pending = t(isPaused ? 'watch.resuming' : 'watch.pausing', { name })
-    runOperation({
+  runOperation(
+    toOperation({
       service: 'domainwatch',
-      subjects: [`watch:${id}`],
-      pending,
+      subject: `watch:${id}`,
+      pending: t(isPaused ? 'watch.resuming' : 'watch.pausing', { name }),
+      done: t(isPaused ? 'watch.resumed' : 'watch.pausedNow', { name }),
       failed: (reason) => t('watch.pauseFailed', { name, reason }),
-      async run(tell) {
-        const query = { id, paused: isPaused ? 0 : 1 }
-        await untilAnswered(
-          () =>
-            callApi('POST /api/v1/domainwatch/watches/update', {
-              query,
-              key,
-            }),
-          () => tell(t('operation.held', { text: pending })),
-        )
-        await queries.invalidateQueries({ queryKey: ['watches'] })
-        return { text: t(isPaused ? 'watch.resumed' : 'watch.pausedNow', { name }) }
-      },
-    })
-  }
+      shownBy: ['watches'],
+      isRepeatable: true,
+      send: (key) =>
+        callApi('POST /api/v1/domainwatch/watches/update', { query: { id, paused: isPaused ? 0 : 1 }, key }),
+    }),
+  )
 }
 
 function TestButton({ watch, isLocked }: { watch: Watch; isLocked: boolean }) {

@@ -1,7 +1,7 @@
-import type { Operations } from '../../api/schema.ts'
+import type { Watch } from '../../api/schema.ts'
 import { language, t, type TextKey } from '../../i18n/index.ts'
 
-export type Watch = Operations['GET /api/v1/domainwatch/watches']['answer']['data'][number]
+export type { Watch }
 
 /** Delivery errors of the service, which are in Spanish only. */
 const ERRORS: readonly (readonly [RegExp, TextKey])[] = [

@@ -51,10 +51,10 @@ export async function readImport(id: string, key: Key): Promise<ImportJob> {
 }
 
 export const stopBulk = (id: string, key: Key) =>
-  insist(() => callApi('DELETE /api/v1/domainwatch/bulk', { query: { id }, key }))
+  withRetries(() => callApi('DELETE /api/v1/domainwatch/bulk', { query: { id }, key }))
 
 export const stopImport = (id: string, key: Key) =>
-  insist(() => callApi('DELETE /api/v1/domainwatch/imports', { query: { id }, key }))
+  withRetries(() => callApi('DELETE /api/v1/domainwatch/imports', { query: { id }, key }))
 
 /** An answer to a request with an id has all fields of that job. */
 function whole<J extends Job>(found: Partial<J>): J {
@@ -63,18 +63,14 @@ function whole<J extends Job>(found: Partial<J>): J {
   return found
 }
 
-const NEVER = new AbortController().signal
-const insist = <T>(work: () => Promise<T>, signal = NEVER): Promise<T> =>
-  withRetries(work, () => undefined, signal)
-
 /** Resolves to a job once it has ended. Breaks of the connection are waited for. */
 export async function untilEnded<J extends Job>(
   read: () => Promise<J>,
   tell: (job: J) => void,
-  signal = NEVER,
+  signal?: AbortSignal,
 ): Promise<J> {
   for (;;) {
-    const job = await insist(read, signal)
+    const job = await withRetries(read, signal)
     tell(job)
     if (!isOpen(job)) return job
     await new Promise((resolve) => setTimeout(resolve, ASK_MS))
@@ -89,7 +85,7 @@ export async function requestOnce(
   request: () => Promise<string>,
   find: () => Promise<string | undefined>,
   onWait: () => void,
-  signal = NEVER,
+  signal?: AbortSignal,
 ): Promise<string> {
   let isUnknown = false
   return withRetries(
@@ -103,7 +99,7 @@ export async function requestOnce(
         throw error
       }
     },
-    onWait,
     signal,
+    onWait,
   )
 }

@@ -1,5 +1,7 @@
 import { useMemo } from 'react'
-import { onKeysRemoved, rejectedService, type ServiceName } from '../../api/session.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { untilAnswered } from '../../api/retry.ts'
+import { keyFor, onKeysRemoved, rejectedService, type ServiceName } from '../../api/session.ts'
 import { t } from '../../i18n/index.ts'
 import { changeErrorMessage } from '../../api/error-message.ts'
 import { createLimiter } from '../../base/concurrency-limiter.ts'
@@ -45,6 +47,40 @@ export interface OperationSpec {
   readonly undo?: () => OperationSpec
   /** Stops it early and keeps what it did so far. */
   readonly stop?: () => void
+}
+
+interface RequestSpec extends Pick<OperationSpec, 'service' | 'pending' | 'failed' | 'onFailed' | 'undo'> {
+  readonly subject: string
+  readonly done: string
+  /** The queries that show what it changes. */
+  readonly shownBy: readonly string[]
+  /** It can be repeated after a lost answer, and is until the connection lasts. */
+  readonly isRepeatable?: boolean
+  /** @param key the key that the operation started with */
+  readonly send: (key: string | undefined) => Promise<unknown>
+}
+
+/** An operation of one request. */
+export function toOperation(asked: RequestSpec): OperationSpec {
+  const { subject, done, shownBy, isRepeatable = false, send, ...spec } = asked
+  const key = keyFor(spec.service)
+  const refresh = () =>
+    Promise.all(shownBy.map((name) => queryClient.invalidateQueries({ queryKey: [name] })))
+  return {
+    ...spec,
+    subjects: [subject],
+    onFailed() {
+      spec.onFailed?.()
+      // Someone else may have changed it already, as the lists show.
+      void refresh()
+    },
+    async run(tell) {
+      const onWait = () => tell(t('operation.held', { text: spec.pending }))
+      await (isRepeatable ? untilAnswered(() => send(key), onWait) : send(key))
+      await refresh()
+      return { text: done }
+    },
+  }
 }
 
 export interface OperationOutcome {

@@ -1,13 +1,12 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** Adding names by typing or pasting them. */
-export const adding = {
+export const adding = addTexts({
   'add.names': ['Nombres', 'Names'],
   'add.placeholder': ['casa.cl\nñandú.cl\n…', 'casa.cl\nñandú.cl\n…'],
   'add.hint': ['Uno por línea, o separados por espacios o comas. Hasta {n} a la vez.', 'One per line, or separated by spaces or commas. Up to {n} at a time.'],
   'add.facts': ['Datos de los nombres nuevos', 'Details of the new names'],
   'add.date': ['Fecha de inscripción', 'Registration date'],
-  'add.agent': ['Agente', 'Agent'],
   'add.agentSelf': ['Su cuenta', 'Your account'],
   'add.add.one': ['Agregar {n} nombre', 'Add {n} name'],
   'add.add.other': ['Agregar {n} nombres', 'Add {n} names'],
@@ -41,7 +40,6 @@ export const adding = {
   'add.takenBack.other': ['{n} nombres descartados, como si no se hubieran agregado.', '{n} names discarded, as if they had not been added.'],
   'add.notTakenBack.one': ['{n} queda: estaba guardado o alguien lo cambió.', '{n} stays: it was recorded or someone changed it.'],
   'add.notTakenBack.other': ['{n} quedan: estaban guardados o alguien los cambió.', '{n} stay: they were recorded or someone changed them.'],
-  'add.reason.noName': ['Falta el nombre', 'The name is missing'],
   'add.reason.suffix': ['No es un nombre bajo .cl', 'Not a name under .cl'],
   'add.reason.letters': ['Tiene caracteres no permitidos en un dominio .cl', 'It has characters not allowed in a .cl domain'],
   'add.reason.hyphen': [
@@ -49,6 +47,4 @@ export const adding = {
     'A hyphen cannot be first, last, or in both the 3rd and 4th position',
   ],
   'add.reason.length': ['El nombre es demasiado largo', 'The name is too long'],
-} as const satisfies Texts
-
-addTexts(adding)
+})

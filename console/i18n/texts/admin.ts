@@ -1,16 +1,13 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** Accounts, keys and the state of the service. */
-export const admin = {
+export const admin = addTexts({
   'admin.newKey': ['Nueva clave', 'New key'],
   'admin.accounts': ['Cuentas', 'Accounts'],
-  'admin.account': ['Cuenta', 'Account'],
   'admin.service': ['Servicio', 'Service'],
   'admin.activeKeys': ['Claves activas', 'Active keys'],
   'admin.used': ['Último uso', 'Last used'],
-  'admin.never': ['Nunca', 'Never'],
   'admin.id': ['Id', 'Id'],
-  'admin.made': ['Creada', 'Created'],
   'admin.revoke': ['Revocar', 'Revoke'],
   'admin.revoking': ['Revocando la clave {id}…', 'Revoking key {id}…'],
   'admin.revokeFailed': ['No se pudo revocar la clave {id}: {reason}', 'Could not revoke key {id}: {reason}'],
@@ -23,18 +20,15 @@ export const admin = {
   ],
   'admin.keys.one': ['{n} clave', '{n} key'],
   'admin.keys.other': ['{n} claves', '{n} keys'],
-  'admin.make': ['Crear', 'Create'],
   'admin.keyMade': ['Nueva clave de {account}', 'New key for {account}'],
   'admin.once': ['Se muestra una sola vez. Guárdela ahora.', 'It is shown only once. Save it now.'],
   'admin.copyKey': ['Copiar la clave', 'Copy key'],
   'admin.scope': ['Alcance', 'Scope'],
   'admin.expires': ['Expira', 'Expires'],
-  'admin.neverExpires': ['Nunca', 'Never'],
   'admin.expiredOn': ['Expiró el {date}', 'Expired on {date}'],
   'admin.days.one': ['En {n} día', 'In {n} day'],
   'admin.days.other': ['En {n} días', 'In {n} days'],
   'admin.rate': ['Límite de solicitudes', 'Rate limit'],
-  'admin.noRate': ['Sin límite', 'No limit'],
   'admin.per': ['Por', 'Per'],
   'admin.period.s': ['segundo', 'second'],
   'admin.period.min': ['minuto', 'minute'],
@@ -44,7 +38,6 @@ export const admin = {
   'admin.rate.min': ['{n} por minuto', '{n} per minute'],
   'admin.rate.h': ['{n} por hora', '{n} per hour'],
   'admin.rate.day': ['{n} por día', '{n} per day'],
-  'system.domains': ['Dominios', 'Domains'],
   'system.health': ['Salud', 'Health'],
   'system.diagnosis': ['Diagnóstico', 'Diagnosis'],
   'system.diagnose': ['Diagnosticar', 'Diagnose'],
@@ -60,7 +53,6 @@ export const admin = {
   'system.finding': ['Hallazgo', 'Finding'],
   'system.mend': ['Qué hacer', 'What to do'],
   'system.database': ['Base de datos', 'Database'],
-  'system.blobs': ['Imágenes', 'Images'],
   'system.answers': ['responde', 'responds'],
   'system.silent': ['no responde', 'does not respond'],
   'system.version': ['Versión', 'Version'],
@@ -72,7 +64,6 @@ export const admin = {
   'admin.maxImages': ['Máximo de imágenes', 'Maximum number of images'],
   'admin.maxMegabytes': ['Máximo de almacenamiento, en MB', 'Maximum storage, in MB'],
   'admin.boundHint': ['Vacío: sin límite. Lo ya guardado no se borra.', 'Empty: no limit. Stored images are kept.'],
-  'admin.save': ['Guardar', 'Save'],
   'admin.delivery': ['Enlaces', 'Links'],
   'delivery.open': ['Abiertos', 'Open'],
   'delivery.openText': ['Cualquiera puede pedir cualquier modificador.', 'Anyone may request any modifier.'],
@@ -84,7 +75,6 @@ export const admin = {
   'delivery.signedText': ['Solo enlaces firmados por la aplicación.', 'Only links signed by the application.'],
   'system.settings': ['Configuración', 'Settings'],
   'system.settingsHint': ['Valores con que se inició el servicio. Aquí son de solo lectura.', 'Values the service was started with. Read-only here.'],
-  'system.name': ['Nombre', 'Name'],
   'system.value': ['Valor', 'Value'],
   'system.from': ['Origen', 'Source'],
   'system.unset': ['sin valor', 'not set'],
@@ -111,6 +101,4 @@ export const admin = {
   'size.images': ['Memoria de imágenes', 'Image memory'],
   'size.similar': ['Memoria de búsqueda de imágenes similares', 'Similar-image search memory'],
   'size.derivatives': ['Disco de imágenes transformadas', 'Transformed images, disk'],
-} as const satisfies Texts
-
-addTexts(admin)
+})

@@ -1,7 +1,7 @@
-import type { Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** The frame of the console. */
-export const app = {
+export const app = addTexts({
   'app.title': ['Catalejo', 'Catalejo'],
   'app.skip': ['Ir al contenido', 'Skip to content'],
   'app.menu': ['Menú', 'Menu'],
@@ -25,6 +25,19 @@ export const app = {
   'app.help': ['¿Cómo funciona?', 'How does it work?'],
   'app.lost': ['Sin conexión con el servicio. Se reintenta automáticamente.', 'No connection to the service. Retrying automatically.'],
   'app.close': ['Cerrar', 'Close'],
+  'app.account': ['Cuenta', 'Account'],
+  'app.never': ['Nunca', 'Never'],
+  'app.created': ['Creada', 'Created'],
+  'app.create': ['Crear', 'Create'],
+  'app.noLimit': ['Sin límite', 'No limit'],
+  'app.save': ['Guardar', 'Save'],
+  'app.name': ['Nombre', 'Name'],
+  'app.when': ['Cuándo', 'When'],
+  'app.edit': ['Editar', 'Edit'],
+  'app.editTitle': ['Editar «{name}»', 'Edit “{name}”'],
+  'app.pause': ['Pausar', 'Pause'],
+  'app.resume': ['Reanudar', 'Resume'],
+  'app.isPaused': ['En pausa', 'Paused'],
   'app.cancel': ['Cancelar', 'Cancel'],
   'app.retry': ['Reintentar', 'Try again'],
   'app.copy': ['Copiar', 'Copy'],
@@ -99,7 +112,6 @@ export const app = {
   'nav.rules': ['Reglas', 'Rules'],
   'nav.label': ['Pantallas', 'Screens'],
   'nav.group.domains': ['Dominios .cl', '.cl domains'],
-  'nav.group.images': ['Imágenes', 'Images'],
   'nav.group.admin': ['Servicio', 'Service'],
   'nav.add': ['Agregar nombres', 'Add names'],
   'nav.import': ['Importar', 'Import'],
@@ -129,4 +141,4 @@ export const app = {
   'palette.title': ['Paleta de comandos', 'Command palette'],
   'palette.placeholder': ['Ir a una pantalla, un nombre o una acción…', 'Go to a screen, a name or an action…'],
   'palette.open': ['Ir a…', 'Go to…'],
-} as const satisfies Texts
+})

@@ -1,12 +1,11 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** The audit log, with a text for each action. */
-export const audit = {
+export const audit = addTexts({
   'audit.explained': [
     'Cambios de claves, límites y reglas, borrados y cambios masivos del último año. Nadie puede modificar ni quitar una entrada. Elija una cuenta para ver solo lo que hizo; cli: antecede a quien usó un comando.',
     'Changes of keys, limits and rules, deletions and bulk changes of the last year. Nobody can modify or remove an entry. Choose an account to see only what it did; cli: precedes the user of a command.',
   ],
-  'audit.account': ['Cuenta', 'Account'],
   'audit.all': ['todas', 'all'],
   'audit.time': ['Fecha', 'Date'],
   'audit.key': ['Clave', 'Key'],
@@ -32,6 +31,4 @@ export const audit = {
   'audit.did.image.delete': ['Borró una imagen', 'Deleted an image'],
   'audit.did.bulk.start': ['Inició un cambio masivo', 'Started a bulk change'],
   'audit.did.bulk.undo': ['Deshizo un cambio masivo', 'Undid a bulk change'],
-} as const satisfies Texts
-
-addTexts(audit)
+})

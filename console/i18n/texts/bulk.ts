@@ -1,7 +1,7 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** Changes of many records. */
-export const bulk = {
+export const bulk = addTexts({
   'bulk.view': ['toda la vista', 'the whole view'],
   'bulk.selectView': ['Seleccionar toda la vista', 'Select the whole view'],
   'bulk.selectAll': ['Seleccionar los {n}', 'Select all {n}'],
@@ -36,6 +36,4 @@ export const bulk = {
   'domains.done.note.other': ['{n} dominios con otra nota', 'Notes of {n} domains changed'],
   'domains.doing.note': ['Cambiando la nota de {what}…', 'Changing the note of {what}…'],
   'domains.failed.note': ['No se pudo cambiar la nota de {what}: {reason}', 'Could not change the note of {what}: {reason}'],
-} as const satisfies Texts
-
-addTexts(bulk)
+})

@@ -1,7 +1,7 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** Names whose discarded records were removed. */
-export const dismissed = {
+export const dismissed = addTexts({
   'dismissed.search': ['Buscar en los descartados', 'Search dismissed names'],
   'dismissed.explained': [
     'Un nombre descartado se borra a los 7 días y queda aquí: las listas de NIC Chile no lo vuelven a guardar mientras no traigan una inscripción o una eliminación nueva. Si lo olvida, la próxima lista que lo traiga lo guarda.',
@@ -9,13 +9,8 @@ export const dismissed = {
   ],
   'dismissed.none': ['Todavía no hay nombres descartados y borrados', 'No discarded names have been deleted yet'],
   'dismissed.noMatch': ['Ningún nombre descartado coincide', 'No matching dismissed names'],
-  'dismissed.name': ['Nombre', 'Name'],
   'dismissed.by': ['Lo descartó', 'Discarded by'],
-  'dismissed.at': ['Cuándo', 'When'],
   'dismissed.state': ['Estado de entonces', 'State then'],
-  'dismissed.deleted': ['Eliminación', 'Deleted'],
   'dismissed.forget': ['Olvidar', 'Forget'],
   'dismissed.forgotten': ['{name} olvidado: la próxima lista que lo traiga lo guarda', '{name} forgotten: the next list that has it records it'],
-} as const satisfies Texts
-
-addTexts(dismissed)
+})

@@ -1,7 +1,7 @@
-import type { Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** The table of domains, its filters, marks and selection. */
-export const domains = {
+export const domains = addTexts({
   'domains.gone': ['El dominio no está guardado en el servicio', 'The domain is not stored in the service'],
   'domains.seenBy': ['por {account}, {date}', 'by {account}, {date}'],
   'domains.isSeen': ['Visto', 'Seen'],
@@ -11,7 +11,6 @@ export const domains = {
     'Estos filtros también se pueden escribir en la búsqueda, donde lo que no lleva dos puntos se busca dentro del nombre.',
     'You can also type these filters in the search box, where text without a colon is searched for inside the name.',
   ],
-  'domains.table': ['Dominios', 'Domains'],
   'domains.name': ['Dominio', 'Domain'],
   'domains.length': ['Largo', 'Length'],
   'domains.state': ['Estado', 'State'],
@@ -121,7 +120,6 @@ export const domains = {
   'filter.deletedFrom': ['Eliminado desde', 'Deleted from'],
   'filter.deletedTo': ['Eliminado hasta', 'Deleted to'],
   'filter.statusFrom': ['Agregado, liberado o inscrito desde', 'Added, freed or registered since'],
-  'filter.seen': ['Visto', 'Seen'],
   'filter.tag': ['Etiqueta', 'Tag'],
   'filter.words': ['Número de palabras', 'Number of words'],
   'filter.word': ['Palabra', 'Word'],
@@ -177,4 +175,4 @@ export const domains = {
   'filter.without': ['Sin', 'Without'],
   'filter.apply': ['Filtrar', 'Apply'],
   'filter.more': ['Más filtros', 'More filters'],
-} as const satisfies Texts
+})

@@ -1,7 +1,7 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** How each screen works, in a sentence. */
-export const help = {
+export const help = addTexts({
   'help.guide': ['Leer más en la guía', 'Read more in the guide'],
   'help.home': [
     'Inicio reúne lo que le espera y lo que cambió desde su última visita: cada número abre la lista de esos nombres.',
@@ -64,6 +64,4 @@ export const help = {
     'Muestra la salud del servicio, sus colas y cachés, y de dónde viene cada ajuste.',
     'It shows the health of the service, its queues and caches, and the source of each setting.',
   ],
-} as const satisfies Texts
-
-addTexts(help)
+})

@@ -1,12 +1,10 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** The first screen. */
-export const home = {
+export const home = addTexts({
   'home.records': ['Dominios guardados', 'Stored domains'],
   'home.registered': ['Inscritos en 7 días', 'Registered in the last 7 days'],
   'home.deleted': ['Eliminados en 7 días', 'Deleted in the last 7 days'],
-  'home.newest': ['Últimos inscritos', 'Latest registrations'],
-  'home.gone': ['Últimos eliminados', 'Latest deletions'],
   'home.free': ['Libres', 'Free'],
   'home.inReview': ['En revisión', 'In review'],
   'home.discarded': ['Descartados', 'Discarded'],
@@ -29,13 +27,11 @@ export const home = {
   'home.until': ['hasta las', 'until'],
   'feeds.title': ['Fuentes', 'Feeds'],
   'feeds.name': ['Lista', 'Feed'],
-  'feeds.state': ['Estado', 'State'],
   'feeds.lastSuccess': ['Última descarga', 'Last download'],
   'feeds.lastChange': ['Último cambio', 'Last change'],
   'feeds.records': ['Registros', 'Records'],
   'feeds.every': ['cada {every}, de {host}', 'every {every}, from {host}'],
   'feeds.counts': ['leídos: {read}, cambiados: {changed}, rechazados: {refused}', '{read} read, {changed} changed, {refused} refused'],
-  'feeds.never': ['Nunca', 'Never'],
   'feeds.waiting': ['Sin descargar todavía', 'Not downloaded yet'],
   'feeds.ok': ['Al día', 'Up to date'],
   'feeds.failed': ['Con fallas', 'Failing'],
@@ -43,6 +39,4 @@ export const home = {
   'home.first': ['Primeros pasos', 'First steps'],
   'home.firstDomains': ['Importe la lista de inscripciones de NIC Chile', "Import the registry's list of registrations"],
   'home.firstImages': ['Suba la primera imagen', 'Upload the first image'],
-} as const satisfies Texts
-
-addTexts(home)
+})

@@ -1,8 +1,7 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** The gallery, uploads, details and transformations. */
-export const images = {
-  'images.title': ['Imágenes', 'Images'],
+export const images = addTexts({
   'images.search': ['Buscar por nombre', 'Search by name'],
   'images.upload': ['Subir', 'Upload'],
   'images.drop': ['Suelte las imágenes para subirlas', 'Drop the images to upload them'],
@@ -73,7 +72,6 @@ export const images = {
   'images.trash.done.one': ['{n} imagen en la papelera', '{n} image in the trash'],
   'images.trash.done.other': ['{n} imágenes en la papelera', '{n} images in the trash'],
   'images.trash.failed': ['No se pudo borrar {name}: {msg}', 'Could not delete {name}: {msg}'],
-  'images.restore': ['Restaurar', 'Restore'],
   'images.restore.doing': ['Restaurando… {n} de {all}', 'Restoring… {n} of {all}'],
   'images.restore.done.one': ['{n} imagen restaurada', '{n} image restored'],
   'images.restore.done.other': ['{n} imágenes restauradas', '{n} images restored'],
@@ -104,18 +102,15 @@ export const images = {
   'images.group': ['Agrupar duplicadas', 'Group duplicates'],
   'images.duplicates.one': ['y {n} duplicada', 'and {n} duplicate'],
   'images.duplicates.other': ['y {n} duplicadas', 'and {n} duplicates'],
-  'images.uploadsMore': ['y {n} más', 'and {n} more'],
   'images.uploading.one': ['Subiendo {n} imagen', 'Uploading {n} image'],
   'images.uploading.other': ['Subiendo {n} imágenes', 'Uploading {n} images'],
   'images.resembling.one': ['Hay {n} similar', '{n} similar image'],
   'images.resembling.other': ['Hay {n} similares', '{n} similar images'],
-  'images.andMore': ['y {n} más', 'and {n} more'],
   'images.ticket': ['Permiso de subida', 'Upload ticket'],
   'images.ticketText': [
     'Con él, cualquiera puede subir imágenes a su galería sin clave: por ejemplo desde la página de una tienda.',
     'With it anybody can upload images to your gallery without a key: for example from the page of a shop.',
   ],
-  'images.ticketCreate': ['Crear', 'Create'],
   'images.ticketCreated': ['Permiso de subida creado', 'Upload ticket created'],
   'images.ticketOnce': [
     'Esta dirección vale hasta {until} y se muestra una sola vez. Guárdela ahora.',
@@ -184,6 +179,4 @@ export const images = {
   'images.saved': ['Se guardó', 'Saved'],
   'images.notSaved': ['No se pudo guardar {name}: {reason}', 'Could not save {name}: {reason}'],
   'images.benchSmaller': ['{asked} pedido, {made} resulta', '{asked} requested, {made} results'],
-} as const satisfies Texts
-
-addTexts(images)
+})

@@ -1,7 +1,7 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** Lists of the registry. */
-export const importing = {
+export const importing = addTexts({
   'import.how': [
     'El servicio importa la lista por su cuenta: una vez enviada, puede cerrar esta página.',
     'The service imports the list in the background: once it is sent, you may close this page.',
@@ -30,7 +30,6 @@ export const importing = {
   'import.source': ['Origen', 'Source'],
   'import.sourceHint': ['Una lista se compara con la anterior de su origen.', 'A list is compared with the last one of its source.'],
   'import.look': ['Ver los cambios', 'See the changes'],
-  'import.store': ['Importar', 'Import'],
   'import.stop': ['Detener', 'Stop'],
   'import.sending': ['Enviando {name}', 'Sending {name}'],
   'import.sent': ['Enviado: {n} %', 'Sent: {n}%'],
@@ -69,13 +68,9 @@ export const importing = {
   'import.stoppedToast': ['Se detuvo la importación de {name}.', 'The import of {name} was stopped.'],
   'import.past': ['Importaciones anteriores', 'Earlier imports'],
   'import.file': ['Archivo', 'File'],
-  'import.when': ['Cuándo', 'When'],
   'import.outcome': ['Qué cambió', 'What changed'],
-  'import.ended': ['Estado', 'State'],
   'import.state.running': ['En curso', 'In progress'],
   'import.state.done': ['Terminada', 'Done'],
   'import.state.failed': ['Falló', 'Failed'],
   'import.state.stopped': ['Detenida', 'Stopped'],
-} as const satisfies Texts
-
-addTexts(importing)
+})

@@ -1,10 +1,9 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** The list of the command palette. */
-export const palette = {
+export const palette = addTexts({
   'palette.names': ['Nombres', 'Names'],
   'palette.actions': ['En esta pantalla', 'On this screen'],
-  'palette.screens': ['Pantallas', 'Screens'],
   'palette.choices': ['Preferencias', 'Preferences'],
   'palette.theme': ['Tema: {theme}', 'Theme: {theme}'],
   'palette.themeAlso': ['modo apariencia', 'mode appearance'],
@@ -14,6 +13,4 @@ export const palette = {
   'palette.found.one': ['{n} resultado', '{n} result'],
   'palette.found.other': ['{n} resultados', '{n} results'],
   'palette.nothing': ['Nada coincide', 'Nothing matches'],
-} as const satisfies Texts
-
-addTexts(palette)
+})

@@ -1,8 +1,8 @@
-import type { Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 import { MAX_VIEWS } from '../../base/constants.ts'
 
 /** The query box: completions and errors. */
-export const query = {
+export const query = addTexts({
   'query.complete': ['Completar', 'Complete'],
   'query.offers.one': ['{n} sugerencia; flecha abajo para elegirla', '{n} suggestion; arrow down to choose it'],
   'query.offers.other': ['{n} sugerencias; flecha abajo para elegir', '{n} suggestions; arrow down to choose'],
@@ -33,7 +33,6 @@ export const query = {
   'columns.note': ['Nota: {note}', 'Note: {note}'],
   'columns.toEnd': ['Yendo al final…', 'Going to the end…'],
   'facets.days': ['Días: inscritos y eliminados', 'Days: registered and deleted'],
-  'facets.lengths': ['Largo', 'Length'],
   'facets.agents': ['Agente', 'Agent'],
   'facets.length.one': ['{n} carácter', '{n} character'],
   'facets.length.other': ['{n} caracteres', '{n} characters'],
@@ -57,7 +56,6 @@ export const query = {
   'views.edit': ['Cambiar o compartir la vista guardada', 'Change or share the saved view'],
   'views.remove': ['Quitar la vista guardada', 'Remove the saved view'],
   'views.removed': ['Vista quitada', 'View removed'],
-  'views.name': ['Nombre', 'Name'],
   'views.keep': ['Guardar vista', 'Save view'],
   'views.share': ['Compartir con el grupo', 'Share with the group'],
   'views.by': ['de {owner}', 'by {owner}'],
@@ -65,4 +63,4 @@ export const query = {
   'fault.manyViews': [`Su cuenta ya tiene ${MAX_VIEWS} vistas. Quite una antes.`, `Your account already has ${MAX_VIEWS} views. Remove one first.`],
   'views.new.one': ['{n} cambio desde su última visita', '{n} change since your last visit'],
   'views.new.other': ['{n} cambios desde su última visita', '{n} changes since your last visit'],
-} as const satisfies Texts
+})

@@ -1,7 +1,7 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** Rules that hide and tag records. */
-export const rules = {
+export const rules = addTexts({
   'rule.explained': [
     'Las reglas son del grupo. Lo que una regla oculta no llega al triaje ni a los mensajes de las alertas, y sigue en Dominios. Lo que una regla etiqueta recibe su etiqueta cuando se guarda o cambia de estado. Quitar una regla muestra de nuevo lo que ocultaba y deja las etiquetas puestas.',
     'Rules belong to the group. What a rule hides reaches neither triage nor messages of alerts, and stays in Domains. What a rule tags gets its tag when it is recorded or changes state. Removing a rule shows what it hid again and leaves the tags.',
@@ -12,15 +12,8 @@ export const rules = {
     'Filter in Domains and choose “Hide these” or “Tag these” under More, or create one here.',
   ],
   'rule.new': ['Nueva regla', 'New rule'],
-  'rule.make': ['Crear', 'Create'],
-  'rule.save': ['Guardar', 'Save'],
   'rule.saving': ['Guardando «{name}»…', 'Saving “{name}”…'],
   'rule.saved': ['Regla «{name}» guardada', 'Rule “{name}” saved'],
-  'rule.edit': ['Editar', 'Edit'],
-  'rule.editTitle': ['Editar «{name}»', 'Edit “{name}”'],
-  'rule.pause': ['Pausar', 'Pause'],
-  'rule.resume': ['Reanudar', 'Resume'],
-  'rule.isPaused': ['En pausa', 'Paused'],
   'rule.pausedNow': ['Regla «{name}» en pausa', 'Rule “{name}” paused'],
   'rule.resumed': ['Regla «{name}» reanudada', 'Rule “{name}” resumed'],
   'rule.remove': ['Quitar', 'Remove'],
@@ -34,8 +27,6 @@ export const rules = {
   'rule.action': ['Qué hace', 'What it does'],
   'rule.action.hide': ['Ocultar', 'Hide'],
   'rule.action.tag': ['Etiquetar', 'Tag'],
-  'rule.tag': ['Etiqueta', 'Tag'],
-  'rule.filters': ['Filtros', 'Filters'],
   'rule.filtersHint': ['Con la sintaxis de la búsqueda: dígitos:sí largo:12', 'In the syntax of the search box: digits:yes length:12'],
   'rule.toPreview': ['Escriba filtros para ver qué haría la regla.', 'Enter filters to see what the rule would do.'],
   'rule.would.hide': [
@@ -46,6 +37,4 @@ export const rules = {
     'Hoy coinciden {n}: {recent} guardados o liberados en los últimos 30 días, {review} marcados para revisión. La regla etiqueta los que lleguen o cambien de estado.',
     'Matches {n} today: {recent} recorded or freed in the last 30 days, {review} marked for review. The rule tags those that arrive or change state.',
   ],
-} as const satisfies Texts
-
-addTexts(rules)
+})

@@ -1,8 +1,8 @@
 import { DISCARDED_RETENTION_DAYS, MAX_TAG_CHARACTERS } from '../../base/constants.ts'
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** The details of a domain. */
-export const sheet = {
+export const sheet = addTexts({
   'sheet.label': ['Detalles de {name}', 'Details of {name}'],
   'sheet.dns': ['Servidores de nombres actuales', 'Current name servers'],
   'sheet.dnsAsking': ['Consultando el DNS…', 'Querying the DNS…'],
@@ -32,7 +32,6 @@ export const sheet = {
   'note.changed': ['mientras tanto alguien puso {text}', 'someone wrote {text} in the meantime'],
   'note.unsaved': ['Sin guardar. En el servicio dice: {text}', 'Not saved. On the service: {text}'],
   'note.saveAgain': ['Guardar lo mío', 'Save mine'],
-  'sheet.seen': ['Visto', 'Seen'],
   'sheet.note': ['Nota', 'Note'],
   'sheet.tags': ['Etiquetas', 'Tags'],
   'sheet.historyEmpty': ['Sin cambios registrados.', 'No recorded changes.'],
@@ -69,6 +68,4 @@ export const sheet = {
   'history.until': ['visto hasta {date}', 'seen until {date}'],
   'history.came': ['Aparece', 'Added'],
   'history.went': ['Desaparece', 'Removed'],
-} as const satisfies Texts
-
-addTexts(sheet)
+})

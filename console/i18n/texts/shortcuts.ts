@@ -1,7 +1,7 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** The list of keyboard shortcuts. */
-export const shortcuts = {
+export const shortcuts = addTexts({
   'keys.title': ['Atajos de teclado', 'Keyboard shortcuts'],
   'keys.on': ['Usar atajos de una sola letra', 'Use single-letter shortcuts'],
   'keys.search': ['Buscar', 'Search'],
@@ -10,9 +10,6 @@ export const shortcuts = {
   'keys.open': ['Abrir los detalles', 'Open details'],
   'keys.review': ['Marcar o desmarcar para revisión', 'Mark or unmark for review'],
   'keys.discard': ['Descartar o restaurar', 'Discard or restore'],
-  'keys.undo': ['Deshacer', 'Undo'],
-  'keys.select': ['Seleccionar', 'Select'],
-  'keys.selectAll': ['Seleccionar las filas cargadas', 'Select the loaded rows'],
   'keys.selectRange': ['Seleccionar hasta aquí', 'Select up to here'],
   'keys.reviewThis': ['Marcar para revisión y seguir', 'Mark for review and continue'],
   'keys.discardThis': ['Descartar y seguir', 'Discard and continue'],
@@ -21,8 +18,5 @@ export const shortcuts = {
   'keys.back': ['Volver al anterior', 'Back to the previous name'],
   'keys.space': ['Espacio', 'Space'],
   'keys.next': ['Detalles siguientes y anteriores', 'Next and previous details'],
-  'keys.close': ['Cerrar', 'Close'],
   'keys.help': ['Esta ayuda', 'This help'],
-} as const satisfies Texts
-
-addTexts(shortcuts)
+})

@@ -1,7 +1,7 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** The form that a key is pasted into. */
-export const signIn = {
+export const signIn = addTexts({
   'sign.title': ['Entrar a Catalejo', 'Sign in to Catalejo'],
   'sign.text': ['Pegue su clave de API. La consola detecta para qué servicio es.', 'Paste your API key. The console detects which service it is for.'],
   'sign.key': ['Clave de API', 'API key'],
@@ -21,6 +21,4 @@ export const signIn = {
     'El navegador no deja guardarla: habrá que pegarla otra vez al recargar la página.',
     'The browser does not allow storing it: you will have to paste it again after reloading the page.',
   ],
-} as const satisfies Texts
-
-addTexts(signIn)
+})

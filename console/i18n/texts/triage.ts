@@ -1,14 +1,13 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** One name at a time. */
-export const triage = {
+export const triage = addTexts({
   'triage.done': ['No queda nada por decidir', 'Nothing left to decide'],
   'triage.doneText': [
     'Todos los nombres de esta vista están decididos, o los tiene otra persona.',
     'All names in this view are decided, or held by someone else.',
   ],
   'triage.more': ['Buscar más', 'Look for more'],
-  'triage.byInterest': ['Interés', 'Interest'],
   'triage.byInterestHelp': [
     'Primero los nombres que se parecen a los que el grupo marca para revisión. No oculta ninguno.',
     'First the names that resemble those that the group marks for review. It hides none.',
@@ -28,6 +27,4 @@ export const triage = {
   'triage.held': ['{account} tiene ahora este nombre, hasta las {until}.', '{account} holds this name now, until {until}.'],
   'triage.decided': ['{account} ya decidió sobre este nombre.', '{account} has decided on this name.'],
   'triage.nextName': ['Siguiente', 'Next'],
-} as const satisfies Texts
-
-addTexts(triage)
+})

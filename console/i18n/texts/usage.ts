@@ -1,15 +1,11 @@
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** Storage used by images. */
-export const usage = {
+export const usage = addTexts({
   'usage.perDay': ['Subidas por día (UTC)', 'Uploads per day (UTC)'],
   'usage.images': ['imágenes', 'images'],
   'usage.kinds': ['Tipos', 'Types'],
   'usage.average': ['Tamaño medio', 'Average size'],
   'usage.share': ['Proporción del espacio', 'Share of storage'],
-  'usage.percent': ['{n} %', '{n}%'],
   'usage.of': ['de {max}', 'of {max}'],
-  'usage.noBound': ['Sin límite', 'No limit'],
-} as const satisfies Texts
-
-addTexts(usage)
+})

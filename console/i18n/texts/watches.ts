@@ -1,8 +1,8 @@
 import { DELIVERIES_DAYS, MAX_KEPT_BODIES, MAX_REPLAYS, MAX_SHARED_WATCHES, MAX_WATCHES, SECRETS_OVERLAP_HOURS } from '../../base/constants.ts'
-import { addTexts, type Texts } from '../dictionary.ts'
+import { addTexts } from '../dictionary.ts'
 
 /** Watches: saved filters with notifications. */
-export const watches = {
+export const watches = addTexts({
   'watch.new': ['Nueva alerta', 'New alert'],
   'watch.count.one': ['{n} alerta', '{n} alert'],
   'watch.count.other': ['{n} alertas', '{n} alerts'],
@@ -21,7 +21,6 @@ export const watches = {
   'watch.of.dns': ['solo de los cambios de su DNS', 'only of changes to their DNS'],
   'watch.of.new,dns': ['de las nuevas y cambios de su DNS', 'of new ones and changes to their DNS'],
   'watch.of.all,dns': ['de cada cambio, también de su DNS', 'of every change, also to their DNS'],
-  'watch.filters': ['Filtros', 'Filters'],
   'watch.filtersHint': ['Con la sintaxis de la búsqueda: casa largo:4 estado:libre', 'In the syntax of the search box: casa length:4 state:free'],
   'watch.similar': ['Parecidos a estos nombres', 'Lookalikes of these names'],
   'watch.similarHint': [
@@ -47,11 +46,8 @@ export const watches = {
   'watch.reminds.other': ['recuerda {n} días antes de que venza el plazo para objetar', 'reminds {n} days before the time for objections ends'],
   'watch.wantsDns': ['Volver a consultar el DNS de sus nombres cada día', 'Look up the DNS of its names again every day'],
   'watch.rechecked': ['consulta su DNS cada día', 'looks up their DNS every day'],
-  'watch.make': ['Crear', 'Create'],
-  'watch.webhook': ['Webhook', 'Webhook'],
   'watch.feed': ['Canal Atom', 'Atom feed'],
   'watch.hasFeed': ['sí; su dirección se mostró al crearla', 'yes; its address was shown on creation'],
-  'watch.made': ['Creada', 'Created'],
   'watch.last': ['Última notificación', 'Last notification'],
   'watch.dead': [
     'Detenida: el receptor no responde. Se reanuda cuando una prueba tiene éxito.',
@@ -90,32 +86,25 @@ export const watches = {
   'watch.sends': ['Envía a', 'Sends to'],
   'watch.unconfirmed': ['Por confirmar', 'Unconfirmed'],
   'watch.unconfirmedText': ['Falta que {address} abra el enlace que se le envió.', 'The reader of {address} has to open the link that was sent.'],
-  'watch.when': ['Cuándo', 'When'],
   'watch.daily': ['un resumen diario a las {time}', 'a daily summary at {time}'],
   'watch.arrivedAll': ['Prueba correcta: llegó a todos los destinos', 'Test succeeded: it arrived everywhere'],
   'watch.wantsShared': [
     'Compartir con el grupo: todas las cuentas la ven, la pausan y cambian lo que busca',
     'Share with the group: all accounts see it, pause it and change what it matches',
   ],
-  'watch.edit': ['Editar', 'Edit'],
-  'watch.editTitle': ['Editar «{name}»', 'Edit “{name}”'],
-  'watch.save': ['Guardar', 'Save'],
   'watch.saved': ['Alerta «{name}» guardada', 'Alert “{name}” saved'],
   'watch.changedMeanwhile': [
     'Otra persona cambió lo mismo mientras tanto. Guarde otra vez para reemplazarlo por lo suyo, o cancele.',
     'Someone else changed the same in the meantime. Save again to replace it by yours, or cancel.',
   ],
   'watch.isChanged': ['Alerta guardada', 'Alert saved'],
-  'watch.isPaused': ['En pausa', 'Paused'],
   'watch.isShared': ['Compartida con el grupo', 'Shared with the group'],
   'watch.sharedBy': ['Compartida por {account}', 'Shared by {account}'],
-  'watch.pause': ['Pausar', 'Pause'],
   'watch.pausing': ['Pausando «{name}»…', 'Pausing “{name}”…'],
   'watch.pausedNow': [
     '«{name}» está en pausa: lo que ocurra mientras tanto no se avisará después',
     '“{name}” is paused: events during the pause are not notified later',
   ],
-  'watch.resume': ['Reanudar', 'Resume'],
   'watch.resuming': ['Reanudando «{name}»…', 'Resuming “{name}”…'],
   'watch.resumed': ['«{name}» avisa otra vez', '“{name}” notifies again'],
   'watch.pauseFailed': ['No se pudo cambiar «{name}»: {reason}', 'Could not change “{name}”: {reason}'],
@@ -157,6 +146,4 @@ export const watches = {
   ],
   'watch.error.fullAddress': ['La dirección ya recibió {code} mensajes en un día', 'The address has received {code} messages in a day'],
   'watch.error.fullAccount': ['La cuenta ya envió {code} correos en un día', 'The account has sent {code} mails in a day'],
-} as const satisfies Texts
-
-addTexts(watches)
+})

@@ -130,7 +130,7 @@ function useGroups(
   return useMemo(() => {
     const groups: Group[] = [
       { title: t('palette.actions'), entries: matching(actions, text) },
-      { title: t('palette.screens'), entries: matching(screenEntries(may), text) },
+      { title: t('nav.label'), entries: matching(screenEntries(may), text) },
       { title: t('views.title'), entries: matching(viewEntries(views), text) },
       { title: t('palette.choices'), entries: matching(choiceEntries(), text) },
       { title: t('palette.names'), entries: nameEntries(names, bareName(text)) },
