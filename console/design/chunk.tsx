@@ -38,7 +38,7 @@ export async function fetchChunk<T>(chunk: Chunk<T>): Promise<T> {
 type State = 'loading' | 'outdated' | 'failed'
 
 /** Fetches a chunk. Unlike React's `lazy`, retries a failed download: after an outage automatically. */
-export function useChunk<T>(chunk: Chunk<T>): { readonly loaded: T | undefined; readonly state: State } {
+function useChunk<T>(chunk: Chunk<T>): { readonly loaded: T | undefined; readonly state: State } {
   const [loaded, setLoaded] = useState(() => chunk.loaded)
   const [attempt, setAttempt] = useState(0)
   const [state, setState] = useState<State>('loading')

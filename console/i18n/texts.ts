@@ -22,7 +22,6 @@ type Parts =
   | typeof import('./texts/query.ts')
   | typeof import('./texts/rules.ts')
   | typeof import('./texts/sheet.ts')
-  | typeof import('./texts/shortcuts.ts')
   | typeof import('./texts/sign-in.ts')
   | typeof import('./texts/stats.ts')
   | typeof import('./texts/triage.ts')

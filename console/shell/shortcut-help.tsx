@@ -3,7 +3,6 @@ import { Dialog } from '../design/dialog.tsx'
 import { Check } from '../design/field.tsx'
 import { language, t, type TextKey } from '../i18n/index.ts'
 import '../i18n/texts/help.ts'
-import '../i18n/texts/shortcuts.ts'
 import {
   SHORTCUTS,
   type ShortcutGroup,

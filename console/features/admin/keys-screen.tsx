@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { callApi } from '../../api/client.ts'
+import { callApi, apiUrl } from '../../api/client.ts'
 import { useApi } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { serverNow } from '../../base/server.ts'
@@ -7,12 +7,16 @@ import { runOperation, toOperation } from '../work/operations.ts'
 import { navigate, useRoute } from '../../base/router.ts'
 import { Button } from '../../design/elements.tsx'
 import { QueryResult } from '../../design/notice.tsx'
-import { moment, t, tn } from '../../i18n/index.ts'
-import '../../i18n/texts/admin.ts'
+import { moment, t, tn, count } from '../../i18n/index.ts'
 import { Accounts } from './accounts.tsx'
-import { rateText, NewKey } from './new-key.tsx'
 import { WideTable } from '../../design/wide-table.tsx'
-import { ConfirmDialog } from '../../design/dialog.tsx'
+import { ConfirmDialog, FormDialog, ShownOnce } from '../../design/dialog.tsx'
+import type { Scope } from '../../api/scope.ts'
+import { type ServiceName, SERVICES } from '../../api/session.ts'
+import { MAX_ACCOUNT_CHARACTERS, MAX_RATE, RATE_PERIODS, SCOPES } from '../../base/constants.ts'
+import { showOnce, unsentForms } from '../work/forms.tsx'
+import { TextField, SelectField } from '../../design/field.tsx'
+import '../../i18n/texts/admin.ts'
 import './admin.css'
 
 type Key = Operations['GET /api/v1/admin/keys']['answer']['data'][number]
@@ -135,4 +139,131 @@ function Revoke({ record, onClose }: { record: Key; onClose: () => void }) {
       onClose={onClose}
     />
   )
+}
+
+interface Made {
+  readonly key: string
+  readonly service: ServiceName
+  readonly account: string
+}
+
+interface Fields {
+  readonly account: string
+  readonly service: ServiceName
+  readonly scope: Scope
+  /** Empty for never. */
+  readonly expires: string
+  /** Requests per period; empty for no limit. */
+  readonly most: string
+  readonly period: (typeof RATE_PERIODS)[number]
+}
+
+const INITIAL: Fields = {
+  account: '',
+  service: 'domainwatch',
+  scope: 'full',
+  expires: '',
+  most: '',
+  period: 'min',
+}
+
+const useFields = unsentForms<Fields>('admin')
+
+/** Asks for an account and a service, then shows the key, once. */
+export function NewKey({ onClose }: { onClose: () => void }) {
+  const { fields, bind, set, ...form } = useFields('new', INITIAL)
+  const { account, service, scope, expires, most, period } = fields
+
+  const make = () =>
+    showOnce('admin', async () => {
+      const { data } = await callApi('POST /api/v1/admin/create', {
+        query: {
+          account,
+          service,
+          scope,
+          expires: expires || undefined,
+          rate: most === '' ? undefined : `${most}/${period}`,
+        },
+      })
+      return (close) => <Shown made={data} onClose={close} />
+    })
+
+  return (
+    <FormDialog
+      title={t('admin.newKey')}
+      action={t('app.create')}
+      form={form}
+      shownBy="admin"
+      isDisabled={account.trim() === ''}
+      onSend={make}
+      onClose={onClose}
+    >
+      <TextField label={t('app.account')} required maxLength={MAX_ACCOUNT_CHARACTERS} {...bind('account')} />
+      <SelectField
+        label={t('admin.service')}
+        value={service}
+        options={SERVICES}
+        textOf={(one) => t(`service.${one}`)}
+        onChange={(next) => set({ service: next, scope: 'full' })}
+      />
+      <SelectField<Scope>
+        label={t('admin.scope')}
+        {...bind('scope')}
+        options={SCOPES[service].toReversed()}
+        textOf={(one) => t(`scope.name.${one}`)}
+      />
+      <SelectField
+        label={t('admin.expires')}
+        {...bind('expires')}
+        options={['', ...LIFETIMES]}
+        textOf={(one) => (one === '' ? t('app.never') : tn('admin.days', Number.parseInt(one, 10)))}
+      />
+      <div className="row">
+        <TextField
+          label={t('admin.rate')}
+          className="grow"
+          type="number"
+          min={1}
+          max={MAX_RATE}
+          step={1}
+          placeholder={t('app.noLimit')}
+          {...bind('most')}
+        />
+        <SelectField
+          label={t('admin.per')}
+          {...bind('period')}
+          options={RATE_PERIODS}
+          textOf={(one) => t(`admin.period.${one}`)}
+        />
+      </div>
+    </FormDialog>
+  )
+}
+
+const TRIES: Readonly<Record<ServiceName, string>> = {
+  domainwatch: '/api/v1/domainwatch/key',
+  imagestore: '/api/v1/imagestore/key',
+  admin: '/api/v1/admin/key',
+}
+
+function Shown({ made, onClose }: { made: Made; onClose: () => void }) {
+  return (
+    <ShownOnce
+      title={t('admin.keyMade', { account: made.account })}
+      text={t('admin.once')}
+      secret={made.key}
+      copyLabel={t('admin.copyKey')}
+      line={`curl '${apiUrl(TRIES[made.service], { api: made.key }).href}'`}
+      onClose={onClose}
+    />
+  )
+}
+
+const LIFETIMES = ['1d', '7d', '30d', '90d', '365d'] as const
+
+/** `60/min` in words. */
+export function rateText(rate: string): string {
+  const [number, unit] = rate.split('/')
+  const period = RATE_PERIODS.find((one) => one === unit)
+  return period === undefined ? rate : t(`admin.rate.${period}`, { n: count(Number(number)) })
 }

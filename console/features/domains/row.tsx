@@ -140,7 +140,7 @@ const textCell = (id: SignalId): Cell => ({
 })
 
 /** The cell of each column. */
-export const CELLS: Readonly<Record<ColumnId, Cell>> = {
+const CELLS: Readonly<Record<ColumnId, Cell>> = {
   name: {
     className: 'cell-name',
     content: ({ record, match, isAscii }) => (

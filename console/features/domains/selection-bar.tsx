@@ -5,14 +5,17 @@ import { useIsNarrow } from '../../base/hooks.ts'
 import { showError } from '../../design/toasts.tsx'
 import { usePermissions } from '../../api/scope.ts'
 import { t, tn } from '../../i18n/index.ts'
-import '../../i18n/texts/bulk.ts'
 import type { Filters } from '../filters/filters.ts'
 import type { BulkSet } from './bulk.ts'
-import { BulkForm } from './bulk-form.tsx'
 import { bulk } from './chunks.ts'
 import { setMark } from './marks.ts'
 import type { Mark } from './optimistic-updates.ts'
 import type { Selection } from './selection.ts'
+import { MAX_NOTE_CHARACTERS, MAX_TAGS } from '../../base/constants.ts'
+import { FormDialog } from '../../design/dialog.tsx'
+import { TextArea, TextField } from '../../design/field.tsx'
+import { isTag } from './tag-field.tsx'
+import '../../i18n/texts/bulk.ts'
 
 interface Props {
   readonly selection: Selection
@@ -84,3 +87,60 @@ function countText(isWhole: boolean, selected: number, total: number | undefined
   if (!isWhole) return tn('domains.selected', selected)
   return total === undefined ? t('bulk.view') : tn('domains.selected', total)
 }
+
+interface FormProps {
+  readonly kind: 'tags' | 'note'
+  /** How many records it is about. */
+  readonly label: string
+  readonly onSet: (set: BulkSet) => void
+  readonly onClose: () => void
+}
+
+/** Asks for the tags, or the note, of all selected records. */
+export function BulkForm({ kind, label, onSet, onClose }: FormProps) {
+  const [text, setText] = useState('')
+  const [removed, setRemoved] = useState('')
+  const [add, remove] = [tagsIn(text), tagsIn(removed)]
+  const send = async () => {
+    if (kind === 'note') return onSet({ note: text.trim() })
+    if (![add, remove].every((tags) => tags.length <= MAX_TAGS && tags.every(isTag)))
+      throw new Error(t('bulk.badTags'))
+    onSet({ ...(add.length > 0 && { add_tags: add }), ...(remove.length > 0 && { remove_tags: remove }) })
+  }
+  return (
+    <FormDialog
+      title={t(kind === 'tags' ? 'bulk.tags' : 'bulk.note')}
+      action={t('bulk.apply')}
+      isDisabled={kind === 'tags' && add.length + remove.length === 0}
+      onSend={send}
+      onClose={onClose}
+    >
+      <p className="muted">{label}</p>
+      {kind === 'tags' ? (
+        <>
+          <TextField label={t('bulk.addTags')} hint={t('bulk.tagsHint')} value={text} onChange={setText} />
+          <TextField label={t('bulk.removeTags')} value={removed} onChange={setRemoved} />
+        </>
+      ) : (
+        <TextArea
+          label={t('bulk.noteText')}
+          hint={t('bulk.noteHint')}
+          look="note"
+          rows={3}
+          maxLength={MAX_NOTE_CHARACTERS}
+          value={text}
+          onChange={setText}
+        />
+      )}
+    </FormDialog>
+  )
+}
+
+const tagsIn = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(/[\s,;]+/)
+      .filter((tag) => tag !== '')
+      .map((tag) => tag.toLowerCase()),
+  ),
+]

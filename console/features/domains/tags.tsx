@@ -131,7 +131,7 @@ function getTimeLeft(discardedAt: number, now: number): TimeLeft {
 }
 
 /** `6 d 23 h`, `23 h 5 min`, `5 min`. */
-export function timeLeftText({ days, hours, minutes }: TimeLeft): string {
+function timeLeftText({ days, hours, minutes }: TimeLeft): string {
   if (days > 0) return t('left.days', { d: days, h: hours })
   return hours > 0 ? t('left.hours', { h: hours, m: minutes }) : t('left.minutes', { m: minutes })
 }

@@ -11,7 +11,7 @@ import { DomainName } from '../domains/domain-name.tsx'
 import type { DomainRecord } from '../domains/records.ts'
 import { StatusTag } from '../domains/tags.tsx'
 import { Colleagues, News, Waiting } from './waiting.tsx'
-import { useUsage } from '../images/gallery.ts'
+import { useUsage } from '../images/gallery.tsx'
 import { bytes, count, dateTime, t, type TextKey } from '../../i18n/index.ts'
 import type { Operations } from '../../api/schema.ts'
 import { WideTable } from '../../design/wide-table.tsx'
@@ -228,7 +228,7 @@ function Images() {
 type Feed = Operations['GET /api/v1/domainwatch/feeds']['answer']['data'][number]
 
 /** The lists that the service fetches regularly. Nothing if there are none. */
-export function Feeds() {
+function Feeds() {
   const { data = [] } = useApi(['domains', 'feeds'], 'GET /api/v1/domainwatch/feeds', {
     select: ({ data }) => data,
   })

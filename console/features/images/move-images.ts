@@ -6,7 +6,7 @@ import { keyFor } from '../../api/session.ts'
 import { t, tn } from '../../i18n/index.ts'
 import '../../i18n/texts/images.ts'
 import { runOperation, type OperationSpec } from '../work/operations.ts'
-import type { ImageRecord } from './gallery.ts'
+import type { ImageRecord } from './gallery.tsx'
 
 /** Where images go: into the trash, back from it, or away permanently. */
 export type Move = 'trash' | 'restore' | 'delete'

@@ -3,7 +3,7 @@ import { thumbHashToAverageRGBA, thumbHashToDataURL } from 'thumbhash'
 import { connection } from '../../api/connection.ts'
 import { useStore } from '../../base/store.ts'
 import { Icon } from '../../design/elements.tsx'
-import { type ImageRecord, thumbOf } from './gallery.ts'
+import { type ImageRecord, thumbOf } from './gallery.tsx'
 
 /** Pauses before an image is requested again: the line may have broken, or the service been busy with other images. */
 const RETRY_MS = [1_000, 4_000, 15_000] as const

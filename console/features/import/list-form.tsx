@@ -2,8 +2,7 @@ import { Button } from '../../design/elements.tsx'
 import { SelectField, TextField } from '../../design/field.tsx'
 import { bytes, count, t, type TextKey } from '../../i18n/index.ts'
 import { changeChoice, dropChoice, FORMATS, sendList, type ChosenList, type Window } from './imports.ts'
-import { Outcome } from './outcome.tsx'
-import { useImports } from './past-imports.tsx'
+import { Outcome, useImports } from './past-imports.tsx'
 import { isOpen } from '../work/jobs.ts'
 
 const WINDOWS: Readonly<Record<Window, TextKey>> = {

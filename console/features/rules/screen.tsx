@@ -1,14 +1,31 @@
-import { useApi } from '../../api/query-client.ts'
+import { useApi, queryClient } from '../../api/query-client.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { navigate, useRoute, withParameters } from '../../base/router.ts'
 import { useStore } from '../../base/store.ts'
 import { Button, Link, Tag } from '../../design/elements.tsx'
 import { Notice, QueryResult } from '../../design/notice.tsx'
-import { language, t } from '../../i18n/index.ts'
+import { language, t, count } from '../../i18n/index.ts'
+import {
+  toFilters,
+  formatWords,
+  queryOf,
+  recordFilters,
+  parseWords,
+  ruleFilters,
+  type Filters,
+} from '../filters/filters.ts'
+import { pauseRule, removeRule, RULES_KEY, type Rule, type Action } from './rule.ts'
+import { useQuery } from '@tanstack/react-query'
+import { callApi } from '../../api/client.ts'
+import { useDebounced } from '../../base/hooks.ts'
+import { MAX_FILTER_CHARACTERS, MAX_TAG_CHARACTERS, MAX_WATCH_NAME_CHARACTERS } from '../../base/constants.ts'
+import { FormDialog } from '../../design/dialog.tsx'
+import { SelectField, TextField } from '../../design/field.tsx'
+import { showToast } from '../../design/toasts.tsx'
+import { DomainName } from '../domains/domain-name.tsx'
+import { takenError } from '../filters/filter-errors.ts'
+import { unsentForms } from '../work/forms.tsx'
 import '../../i18n/texts/rules.ts'
-import { toFilters, formatWords, queryOf, recordFilters } from '../filters/filters.ts'
-import { pauseRule, removeRule, RULES_KEY, type Rule } from './rule.ts'
-import { RuleForm } from './rule-form.tsx'
 import '../watches/watches.css'
 
 /** The rules by which the group hides and tags records. */
@@ -90,5 +107,136 @@ function RuleItem({ rule, isLocked }: { rule: Rule; isLocked: boolean }) {
       </p>
       <p className="muted">{t('rule.by', { account: owner })}</p>
     </li>
+  )
+}
+
+interface Fields {
+  /** Filters in the syntax of the search box. */
+  readonly words: string
+  readonly name: string
+  readonly action: Action
+  readonly tag: string
+}
+
+const useFields = unsentForms<Fields>('domainwatch')
+const ACTIONS: readonly Action[] = ['hide', 'tag']
+const TYPED_MS = 300
+
+interface Props {
+  /** The rule to edit; a new one unless given. */
+  readonly rule?: Rule
+  readonly filters?: Filters
+  readonly action?: Action
+  readonly onClose: () => void
+}
+
+/** The form of a new or existing rule, with what it would do. */
+export function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide', onClose }: Props) {
+  const spoken = useStore(language)
+  const words = formatWords(ruleFilters(filters), spoken)
+  const initial: Fields = {
+    words,
+    name: rule?.name ?? words.slice(0, MAX_WATCH_NAME_CHARACTERS),
+    action: rule?.action ?? action,
+    tag: rule?.tag ?? '',
+  }
+  const { fields, bind, ...form } = useFields(rule?.id ?? `new ${action} ${words}`, initial)
+
+  async function send() {
+    const { name } = fields
+    const query = { ...toParameters(fields), name }
+    if (rule === undefined) await callApi('POST /api/v1/domainwatch/rules', { query })
+    else await callApi('POST /api/v1/domainwatch/rules/update', { query: { ...query, id: rule.id } })
+    showToast(t('rule.saved', { name }))
+    void queryClient.invalidateQueries({ queryKey: ['domains'] })
+  }
+
+  return (
+    <FormDialog
+      title={rule === undefined ? t('rule.new') : t('app.editTitle', { name: rule.name })}
+      action={t(rule === undefined ? 'app.create' : 'app.save')}
+      form={form}
+      shownBy="rules"
+      onSend={send}
+      onClose={onClose}
+    >
+      <SelectField
+        label={t('rule.action')}
+        {...bind('action')}
+        options={ACTIONS}
+        textOf={(one) => t(`rule.action.${one}`)}
+      />
+      {fields.action === 'tag' && (
+        <TextField label={t('filter.tag')} {...bind('tag')} required maxLength={MAX_TAG_CHARACTERS} />
+      )}
+      <TextField
+        label={t('filter.title')}
+        hint={t('rule.filtersHint')}
+        {...bind('words')}
+        required
+        isMono
+        maxLength={MAX_FILTER_CHARACTERS}
+        autoCapitalize="none"
+        spellCheck={false}
+      />
+      <TextField label={t('rule.name')} {...bind('name')} required maxLength={MAX_WATCH_NAME_CHARACTERS} />
+      <Preview fields={fields} />
+    </FormDialog>
+  )
+}
+
+/**
+ * The filters and the action as the API takes them. The tag of a rule that tags has the name of a filter.
+ * @throws if rules do not take one of the filters
+ */
+function toParameters({ words, action, tag }: Fields) {
+  const filters = ruleFilters(parseWords(words))
+  const fault = toFault(words)
+  if (fault !== undefined) throw new Error(fault)
+  return { ...filters, action, ...(action === 'tag' && { tag: tag.trim() }) }
+}
+
+function toFault(words: string): string | undefined {
+  const given = parseWords(words)
+  return takenError(given, ruleFilters(given))
+}
+
+/** What the rule would do now. Keeps its place while it is counted. */
+function Preview({ fields }: { fields: Fields }) {
+  const settled = useDebounced(fields.words, TYPED_MS)
+  const fault = toFault(settled ?? '')
+  const preview = useQuery({
+    queryKey: ['domains', 'rule', fields.action, settled],
+    enabled: Object.keys(parseWords(settled ?? '')).length > 0 && fault === undefined,
+    queryFn: async ({ signal }) => {
+      const query = toParameters({ ...fields, words: settled ?? '' })
+      // The tag changes nothing in what matches, and may be empty yet.
+      const { tag: _tag, ...untagged } = query
+      const wanted = fields.action === 'tag' ? { ...untagged, tag: 'x' } : query
+      return (await callApi('POST /api/v1/domainwatch/rules/preview', { query: wanted, signal })).data
+    },
+  })
+  const { data } = preview
+  return (
+    <div className="stack" aria-live="polite">
+      <p>
+        {data === undefined
+          ? (fault ?? t('rule.toPreview'))
+          : t(`rule.would.${fields.action}`, {
+              n: count(data.matches),
+              recent: count(data.last_30_days),
+              review: count(data.in_review),
+            })}
+      </p>
+      {data !== undefined && data.sample.length > 0 && (
+        <ul className="muted">
+          {data.sample.map(({ name }) => (
+            <li key={name}>
+              <DomainName name={name} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
   )
 }

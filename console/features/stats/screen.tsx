@@ -9,8 +9,7 @@ import { useFilterCounts, withAgent, type Stats } from '../filters/filter-counts
 import { daysInRange, keepingRange, RangePicker, useStatsInRange } from '../filters/day-range.tsx'
 import { filterError } from '../filters/filter-errors.ts'
 import { count, day, t, tn } from '../../i18n/index.ts'
-import { Chart, ChartTable } from './chart.tsx'
-import { Plot } from './plot.tsx'
+import { Chart, ChartTable, Plot } from './chart.tsx'
 import '../../i18n/texts/stats.ts'
 import './stats.css'
 
