@@ -1,5 +1,5 @@
 import { answer, array, integer, nullable, object, string } from '../http/openapi/json-schema.ts'
-import { AUDIT_ACTIONS } from '../http/auth/queries-audit.ts'
+import { AUDIT_ACTIONS } from '../http/auth/queries.ts'
 import { ALL_SCOPES, SERVICES } from '../http/auth/key-limits.ts'
 
 const ID = 'k7mq2x9apd'

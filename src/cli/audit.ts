@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import { Audit, type Actor } from '../http/auth/audit.ts'
-import type { AuditEntry } from '../http/auth/queries-audit.ts'
+import type { AuditEntry } from '../http/auth/queries.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { Options } from './command.ts'

@@ -2,7 +2,7 @@ import { HttpError, asError } from '../lib/errors.ts'
 import { reasonOf } from '../storage/blobs/open.ts'
 import { StorageFault } from '../storage/database/faults.ts'
 import type { Command } from 'commander'
-import { suggestion } from '../lib/suggestion.ts'
+import { suggestion } from '../lib/text.ts'
 
 /** Exit codes beyond 0 and 1 that a supervisor may act upon: a wrong command line, and wrong settings (EX_CONFIG of sysexits.h). */
 export const USAGE = 2

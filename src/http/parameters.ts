@@ -1,6 +1,5 @@
 import { escapeHidden } from '../lib/free-text.ts'
-import { closestName } from '../lib/suggestion.ts'
-import { hasAtMostCharacters } from '../lib/text.ts'
+import { closestName, hasAtMostCharacters } from '../lib/text.ts'
 import type { HttpError } from '../lib/errors.ts'
 import { percentDecode } from './body/urlencoded.ts'
 import { badParameter, httpErrors } from './errors.ts'

@@ -56,3 +56,40 @@ export function replaceBytes(bytes: Buffer, pattern: RegExp, replacement: string
   }
   return result.subarray(0, length)
 }
+
+/** The known name with the smallest edit distance to `name`, whatever its case. */
+export function closestName(name: string, known: readonly string[]): string {
+  const folded = name.toLowerCase()
+  return known.reduce((best, candidate) =>
+    distance(folded, candidate.toLowerCase()) < distance(folded, best.toLowerCase()) ? candidate : best,
+  )
+}
+
+/** The known name that `name` is probably a typo of: at most half of its letters differ, and at most four. */
+export function suggestion(name: string, known: readonly string[]): string | undefined {
+  if (known.length === 0) return undefined
+  const best = closestName(name, known)
+  const limit = Math.min(4, Math.max(1, Math.floor(name.length / 2)))
+  return distance(name.toLowerCase(), best.toLowerCase()) <= limit ? best : undefined
+}
+
+/** What it costs to swap two neighbours: a little less than another letter: the letters are right. */
+const SWAP_COST = 0.9
+
+/** Levenshtein distance with swaps of neighbours, a row at a time. */
+function distance(a: string, b: string): number {
+  let previous: number[] = []
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swap = isSwapped ? (previous[j - 2] ?? Infinity) + SWAP_COST : Infinity
+      next.push(Math.min(substitution, swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    previous = row
+    row = next
+  }
+  return row[b.length] ?? 0
+}

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { audit as texts } from '../../console/i18n/texts/audit.ts'
-import { AUDIT_ACTIONS } from '../../src/http/auth/queries-audit.ts'
+import { AUDIT_ACTIONS } from '../../src/http/auth/queries.ts'
 import { assertAccessible } from '../support/browser.ts'
 import { startConsole } from '../support/console.ts'
 import { call } from '../support/http.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { AUDIT_ACTIONS } from '../../src/http/auth/queries-audit.ts'
+import { AUDIT_ACTIONS } from '../../src/http/auth/queries.ts'
 import { startConsole } from '../support/console.ts'
 import { record, stored } from '../support/domains.ts'
 import { ImageClient, noise } from '../support/images.ts'

@@ -9,7 +9,7 @@ import { countDomains, totalStorage } from '../queries.ts'
 import { systemAnswer, doctorAnswer, auditAnswer } from '../schemas.ts'
 import { invalidCursor, toPage } from '../../http/headers.ts'
 import { integer, text } from '../../http/parameters.ts'
-import type { AuditPlace } from '../../http/auth/queries-audit.ts'
+import type { AuditPlace } from '../../http/auth/queries.ts'
 
 const PING_TIMEOUT_MS = 2_000
 const PREFIX = 'catalejo_'

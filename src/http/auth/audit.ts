@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { inBatches } from '../../lib/background-jobs.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Service } from './key-limits.ts'
-import * as queries from './queries-audit.ts'
+import * as queries from './queries.ts'
 
 /** Who acts: an account by one of its keys, or a user of the operating system, as `cli:<name>`, by a command. */
 export interface Actor {

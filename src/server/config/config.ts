@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { closestName } from '../../lib/suggestion.ts'
+import { closestName } from '../../lib/text.ts'
 import { environmentName, settings, type Setting } from './settings.ts'
 
 type Values = typeof settings

@@ -65,7 +65,7 @@ async function checkPages(database: Database): Promise<readonly Result[]> {
 async function checkImages({ blobsUrl, data }: Config): Promise<readonly Result[]> {
   if (blobsUrl === undefined) return [ok(`files in ${data}`)]
   // Loaded on demand: the SDK is large.
-  const { probeS3 } = await import('../../storage/blobs/s3/probe.ts')
+  const { probeS3 } = await import('../../storage/blobs/s3/client.ts')
   const { hasConditionalWrites, hasVersioning } = await probeS3(blobsUrl)
   const problems: Result[] = []
   if (!hasConditionalWrites)

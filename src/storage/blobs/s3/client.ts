@@ -1,7 +1,15 @@
-import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import {
+  DeleteObjectCommand,
+  GetBucketVersioningCommand,
+  PutObjectCommand,
+  GetObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { randomUUID } from 'node:crypto'
+import { isNamed } from './errors.ts'
+import type { S3Location } from './location.ts'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { BlobAddress } from '../blob-store.ts'
-import type { S3Location } from './location.ts'
 
 const CONNECT_MS = 3_000
 const KEEP_ALIVE_MS = 10_000
@@ -77,4 +85,39 @@ export async function presign(
     expiresIn: PRESIGN_WINDOW_SECONDS + PRESIGN_GRACE_SECONDS,
   })
   return { url, seconds: Math.max(1, Math.floor((signedAt + window - now) / 1_000)) }
+}
+
+const SILENCE_MS = 4_000
+
+/** Finds out by writing and removing a small object what an object store can do. */
+export async function probeS3(
+  location: S3Location,
+): Promise<{ readonly hasConditionalWrites: boolean; readonly hasVersioning: boolean }> {
+  const client = openClient(location, {
+    maxSockets: 2,
+    maxAttempts: 2,
+    silenceMs: SILENCE_MS,
+    headMs: SILENCE_MS,
+  })
+  const object = { Bucket: location.bucket, Key: `${location.prefix}probe-${randomUUID()}` }
+  try {
+    await client.send(new PutObjectCommand({ ...object, Body: 'probe' }))
+    const hasConditionalWrites = await client
+      .send(new PutObjectCommand({ ...object, Body: 'again', IfNoneMatch: '*' }))
+      .then(
+        () => false,
+        (error: unknown) => {
+          if (isNamed(error, 'PreconditionFailed')) return true
+          throw error
+        },
+      )
+    // Keys often lack the right to ask.
+    const versioning = await client
+      .send(new GetBucketVersioningCommand({ Bucket: location.bucket }))
+      .catch(() => undefined)
+    return { hasConditionalWrites, hasVersioning: versioning?.Status === 'Enabled' }
+  } finally {
+    await client.send(new DeleteObjectCommand(object)).catch(() => {})
+    client.destroy()
+  }
 }
