@@ -1,6 +1,4 @@
 import { secondsOf, type Clock } from '../lib/clock.ts'
-import { withTimeout } from '../lib/concurrency.ts'
-import { Gate } from '../lib/gate.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
 import { inBatches } from '../lib/background-jobs.ts'
@@ -112,41 +110,3 @@ export const eraseAddresses = (
       tx.run(queries.eraseAddresses(timeAgo(clock, ageMs), ERASED_BATCH_ADDRESSES)),
     ),
   )
-
-const MAX_CONCURRENT_REMOVALS = 8
-/** A key takes some hundred bytes. */
-const MAX_WAITING_REMOVALS = 10_000
-const CLOSE_TIMEOUT_MS = 1_000
-
-/**
- * Removes bytes in the background, so that a hanging store does not delay answers to deletions. A removal that is dropped
- * (queue full, error, shutdown) is done by a later sweep.
- */
-export class BackgroundRemovals {
-  readonly #remove: (key: string) => Promise<void>
-  readonly #gate = new Gate({ running: MAX_CONCURRENT_REMOVALS, waiting: MAX_WAITING_REMOVALS })
-  readonly #closing = new AbortController()
-  readonly #unfinished = new Set<Promise<void>>()
-
-  constructor(remove: (key: string) => Promise<void>) {
-    this.#remove = remove
-  }
-
-  get waiting(): number {
-    return this.#gate.waiting
-  }
-
-  add(key: string): void {
-    const removal = this.#gate
-      .run('service', () => this.#remove(key), this.#closing.signal)
-      .catch(() => {})
-      .finally(() => this.#unfinished.delete(removal))
-    this.#unfinished.add(removal)
-  }
-
-  /** Starts no more removals, and waits for those that run, up to a second. */
-  async close(): Promise<void> {
-    this.#closing.abort()
-    await withTimeout(Promise.all(this.#unfinished), CLOSE_TIMEOUT_MS)
-  }
-}

@@ -108,7 +108,6 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     clock,
   })
   const store = new ImageStore(database, blobs, staging, engine, clock, (key) => derivatives.forget(key))
-  context.onClose(() => store.close())
   const similar = new SimilarImages(database, clock, perProcess(limits.similarBytes), context.searches)
   context.onClose(async () => similar.close())
   const originals = new OriginalChecks(context)

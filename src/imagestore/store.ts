@@ -3,7 +3,8 @@ import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { StagedFile, Staging } from '../storage/blobs/staging.ts'
 import { secondsOf, type Clock } from '../lib/clock.ts'
 import { lruCache } from '../lib/lru-cache.ts'
-import { accountClient } from '../lib/client.ts'
+import { accountClient, SERVICE } from '../lib/client.ts'
+import { Gate } from '../lib/gate.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import { StorageFault } from '../storage/database/faults.ts'
 import { heldUntil } from '../storage/database/transfer-marks.ts'
@@ -15,7 +16,7 @@ import * as queries from './queries.ts'
 import { lockLimits, allBans } from './queries-settings.ts'
 import { isBanned } from './bans.ts'
 import { checkQuota, type NewImage, type QuotaExceeded } from './account-policy.ts'
-import { BackgroundRemovals, removeExpiredOf, removeRecord, sweepExpired } from './image-removal.ts'
+import { removeExpiredOf, removeRecord, sweepExpired } from './image-removal.ts'
 import {
   isExpired,
   isOfOthers,
@@ -57,6 +58,8 @@ export type OrphanSweep =
 const REFUSAL_MS = 600_000
 const MAX_REFUSALS = 10_000
 const REMOVAL_BATCH_KEYS = 1_000
+/** Removals of bytes in the background. A key takes some hundred bytes. */
+const REMOVALS = { running: 8, waiting: 10_000 }
 /** A sweep gives up after this many failures: then the whole store is failing, not single blobs. */
 const MAX_SWEEP_FAILURES = 3
 
@@ -72,10 +75,7 @@ export class ImageStore {
   readonly #engine: ImageEngine
   readonly #clock: Clock
   readonly #ownership: StoreOwnership
-  readonly #removals = new BackgroundRemovals(async (key) => {
-    // A backup may still have to copy it: then the sweep removes it later.
-    if (!(await this.#isBackupRunning())) await this.#finishRemoval(key)
-  })
+  readonly #removals = new Gate(REMOVALS)
   readonly #forget: (key: string) => Promise<void>
   /** Why bytes were refused, by their hash. */
   readonly #refusals = lruCache<Refusal>(MAX_REFUSALS, { ttl: REFUSAL_MS })
@@ -144,11 +144,11 @@ export class ImageStore {
     const blob = { hash: upload.hash, key, size: staged.size, ...inspected }
     const outcome = await this.#record(upload, blob).catch((error: unknown) => {
       // Other failures may have come after the commit: the sweep of orphans finds out later.
-      if (isUncommitted(error)) this.#removals.add(key)
+      if (isUncommitted(error)) this.#removeSoon(key)
       throw error
     })
     if (outcome === undefined) throw new Error('the blob just inserted is not there')
-    if (outcome.kind === 'full' || outcome.blob.key !== key) this.#removals.add(key)
+    if (outcome.kind === 'full' || outcome.blob.key !== key) this.#removeSoon(key)
     return outcome
   }
 
@@ -184,7 +184,7 @@ export class ImageStore {
       },
       accountId,
     )
-    for (const key of unreferencedKeys) this.#removals.add(key)
+    for (const key of unreferencedKeys) this.#removeSoon(key)
     return outcome
   }
 
@@ -287,12 +287,12 @@ export class ImageStore {
       accountId,
       { purpose: 'free-space' },
     )
-    if (removed?.unreferencedKey !== undefined) this.#removals.add(removed.unreferencedKey)
+    if (removed?.unreferencedKey !== undefined) this.#removeSoon(removed.unreferencedKey)
     return removed !== undefined
   }
 
   sweepExpired(signal?: AbortSignal): Promise<void> {
-    return sweepExpired(this.#database, this.#clock, (key) => this.#removals.add(key), signal)
+    return sweepExpired(this.#database, this.#clock, (key) => this.#removeSoon(key), signal)
   }
 
   /** Deleted images whose bytes are waiting to be removed. */
@@ -348,9 +348,13 @@ export class ImageStore {
     await this.#ownership.assertOwn()
   }
 
-  /** Waits up to a second for running removals. */
-  close(): Promise<void> {
-    return this.#removals.close()
+  /** Removes bytes in the background, so that a hanging store delays no answer. What is not removed is left to the sweep. */
+  #removeSoon(key: string): void {
+    const remove = async () => {
+      // A backup may still have to copy it.
+      if (!(await this.#isBackupRunning())) await this.#finishRemoval(key)
+    }
+    this.#removals.run(SERVICE.client, remove).catch(() => {})
   }
 
   /** A running backup may still have to copy bytes that no row names any more. */
