@@ -6,18 +6,19 @@ import {
 } from 'node:http'
 import swagger from '@fastify/swagger'
 import compileSerializer from 'fast-json-stringify'
-import fastify, {
-  type FastifyContextConfig,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type onRequestHookHandler,
+import fastify from 'fastify'
+import type {
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onRequestHookHandler,
 } from 'fastify'
 import type { Logger } from 'pino'
 import type { MinTransferRate } from './body/budget.ts'
 import { drainBody } from './body/receive.ts'
 import { networkMatcher, type Peer } from './client.ts'
-import { limitConnections, maxConnectionsFor, openFilesLimit } from './connection-limits.ts'
+import { limitConnections, maxConnectionsFor, openFilesLimit, UnsentResponses } from './connection-limits.ts'
 import { hasBody } from './body/content-headers.ts'
 import { addCorsHeaders, allowOrigins } from './cors.ts'
 import { answerErrors, send } from './error-responses.ts'
@@ -31,7 +32,6 @@ import { finishDocument } from './openapi/finish-document.ts'
 import { parseQuery, UNREADABLE_QUERY } from './parameters.ts'
 import { LogQuota, requestObserver } from './observability/request-log.ts'
 import type { RequestTurns } from './request-turns.ts'
-import { UnsentResponses } from './unsent-responses.ts'
 
 /** The framework as the rest of the service knows it: nothing else outside `http` and `server` imports it. */
 export type {
