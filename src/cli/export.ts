@@ -38,12 +38,8 @@ export async function exportAll({ config, own }: Options): Promise<void> {
   // Some fields are about other records.
   if (fields?.value.some((field) => OF_OTHERS.has(field)) === true) await index.load()
   const interest = new Interest({ database, clock: systemClock, tasks, nameIndex: index, dictionary })
-  const records = new RecordFields(
-    database,
-    systemClock,
-    { timeZone, split: dictionary.split, contextAt: index.contextAt, interest },
-    new Gate(POOLS.searches),
-  )
+  const of = { database, clock: systemClock, timeZone, dictionary, nameIndex: index, interest }
+  const records = new RecordFields({ ...of, searches: new Gate(POOLS.searches) })
   const further = fields && { fields: fields.value, read: records.byName.bind(records) }
   const fault = await writeAll(
     process.stdout,

@@ -23,7 +23,7 @@ import { splitTags } from './tags.ts'
 import { FEATURE_KINDS } from './interest/features.ts'
 import type { Interest } from './interest/index.ts'
 import { MAX_SCORE, type InterestModel, type Reason, scoredRecord } from './interest/model.ts'
-import type { SplitName } from './words/dictionary.ts'
+import type { Dictionary, SplitName } from './words/dictionary.ts'
 import { bit, recordFields } from './schemas.ts'
 
 /** A field that `fields` adds. Parameter, answers and OpenAPI document follow from the table of them. */
@@ -43,9 +43,14 @@ interface FieldContext {
   readonly model: InterestModel | undefined
 }
 
-export interface FieldOptions extends Omit<FieldContext, 'context' | 'model'> {
-  readonly contextAt: ContextAt
+export interface FieldOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly timeZone: string
+  readonly dictionary: Pick<Dictionary, 'split'>
+  readonly nameIndex: { readonly contextAt: ContextAt }
   readonly interest: Pick<Interest, 'find' | 'newest'>
+  readonly searches: Gate
 }
 
 export type FieldValue =
@@ -249,16 +254,10 @@ export type RecordWithFields = Readonly<Record<string, FieldValue>> & { readonly
 
 /** Reads the fields of records that the index in memory does not have. */
 export class RecordFields {
-  readonly #database: Database
-  readonly #clock: Clock
   readonly #options: FieldOptions
-  readonly #searches: Gate
 
-  constructor(database: Database, clock: Clock, options: FieldOptions, searches: Gate) {
-    this.#database = database
-    this.#clock = clock
+  constructor(options: FieldOptions) {
     this.#options = options
-    this.#searches = searches
   }
 
   /**
@@ -281,9 +280,9 @@ export class RecordFields {
     const read = async () => {
       // A large page, with long notes, takes the event loop some 60 ms.
       await nextTurn()
-      return this.#read(names, fields, this.#database.readerOf(client), known)
+      return this.#read(names, fields, this.#options.database.readerOf(client), known)
     }
-    return this.#searches.run(client, read, signal)
+    return this.#options.searches.run(client, read, signal)
   }
 
   /** The same without waiting. @param reader a transaction, to read what it wrote */
@@ -313,7 +312,7 @@ export class RecordFields {
     account?: number,
     signal?: AbortSignal,
   ): Promise<ReadonlyMap<string, FurtherFields>> {
-    const rows = await this.#rows(names, this.#database.scannerOf(account, signal))
+    const rows = await this.#rows(names, this.#options.database.scannerOf(account, signal))
     const context = this.#context(await this.#newest(fields))
     return new Map(rows.map((row) => [row.name, getFurtherFields(row, fields, context)]))
   }
@@ -324,11 +323,14 @@ export class RecordFields {
   }
 
   #context(model: InterestModel | undefined): FieldContext {
-    return { ...this.#options, context: this.#options.contextAt(this.#clock.now()), model }
+    const { clock, dictionary, nameIndex, timeZone } = this.#options
+    return { timeZone, split: dictionary.split, context: nameIndex.contextAt(clock.now()), model }
   }
 
   async #rows(names: readonly string[], reader: Reader): Promise<RecordRow[]> {
-    const rows = await reader.all(recordsNamed(this.#database.dialect, names, this.#clock.now()))
+    const rows = await reader.all(
+      recordsNamed(this.#options.database.dialect, names, this.#options.clock.now()),
+    )
     const byName = new Map(rows.map((row) => [row.name, row]))
     return names.flatMap((name) => byName.get(name) ?? [])
   }

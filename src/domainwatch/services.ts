@@ -14,7 +14,7 @@ import type { Dns } from './dns-lookups.ts'
 import type { Feeds } from './feeds/index.ts'
 import type { Jobs } from './jobs/index.ts'
 import { ClaimQueue } from './queue/claim-queue.ts'
-import { recordedNames, LookalikeSearch, type ReadNames } from './lookalikes/search.ts'
+import { LookalikeSearch } from './lookalikes/search.ts'
 import { ObservedServers } from './servers/index.ts'
 import { Statistics } from './stats/statistics.ts'
 import type { NameIndex } from './list/name-index.ts'
@@ -71,22 +71,15 @@ type BatchServices = Pick<
   'clock' | 'database' | 'dictionary' | 'interest' | 'nameIndex' | 'rules' | 'searches' | 'tasks' | 'timeZone'
 >
 
-function openRecords(options: BatchServices): RecordFields {
-  const { clock, database, dictionary, interest, nameIndex, searches, timeZone } = options
-  const fields = { timeZone, interest, split: dictionary.split, contextAt: nameIndex.contextAt }
-  return new RecordFields(database, clock, fields, searches)
-}
-
 /** What stores batches of records, of requests and of jobs. */
 export const openBatches = (options: BatchServices): DomainBatches =>
-  new DomainBatches({ ...options, records: openRecords(options), lists: options.nameIndex })
+  new DomainBatches({ ...options, records: new RecordFields(options), lists: options.nameIndex })
 
 /** What the endpoints of domain tracking answer from. */
 export type DomainServices = ReturnType<typeof openServices>
 
 export function openServices(options: DomainwatchOptions) {
-  const { clock, database, dictionary, following, interest, nameIndex, searches, tasks } = options
-  const names: ReadNames = (signal) => recordedNames(clock, nameIndex, signal)
+  const { clock, dictionary, following, interest, nameIndex, searches, tasks } = options
   const withSplit = { ...options, split: dictionary.split }
   return {
     ...options,
@@ -94,10 +87,10 @@ export function openServices(options: DomainwatchOptions) {
     campaigns: new Campaigns(withSplit),
     dns: observed(options),
     lists: new DomainLists(clock, nameIndex, interest, tasks, searches),
-    lookalikes: new LookalikeSearch(database, clock, names, following.vocabulary, searches),
+    lookalikes: new LookalikeSearch({ ...options, vocabulary: following.vocabulary }),
     queue: new ClaimQueue(withSplit),
-    records: openRecords(options),
-    servers: new ObservedServers(database),
+    records: new RecordFields(options),
+    servers: new ObservedServers(options.database),
     statistics: new Statistics(options),
   }
 }

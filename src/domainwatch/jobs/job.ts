@@ -3,7 +3,7 @@ import type { Reached } from '../import/writer.ts'
 import type { ListResult } from '../registry/apply-list.ts'
 import type { Skipped, Window } from '../registry/rules.ts'
 import type { SavedFilters } from '../saved-filters.ts'
-import type { BulkSet } from './bulk-set.ts'
+import type { BulkSet } from './bulk-request.ts'
 
 /** Jobs of an account that have not ended. One of them runs; the others wait or are being received. */
 export const MAX_OPEN_JOBS = 4

@@ -45,25 +45,22 @@ interface Ranking {
   readonly isCut: boolean
 }
 
-/** Reads all recorded names that have not expired. @param signal ends the wait for them */
-export type ReadNames = (signal?: AbortSignal) => AsyncIterable<NameBlock>
+interface LookalikeOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly nameIndex: Pick<NameIndex, 'current'>
+  readonly searches: Gate
+  readonly vocabulary: Vocabulary
+}
 
 /** Finds recorded names that resemble a given one. */
 export class LookalikeSearch {
-  readonly #database: Database
-  readonly #clock: Clock
-  readonly #names: ReadNames
-  readonly #vocabulary: Vocabulary
-  readonly #searches: Gate
+  readonly #options: LookalikeOptions
   readonly #rankings: VersionedCache<Ranking>
 
-  constructor(database: Database, clock: Clock, names: ReadNames, vocabulary: Vocabulary, searches: Gate) {
-    this.#database = database
-    this.#clock = clock
-    this.#names = names
-    this.#vocabulary = vocabulary
-    this.#searches = searches
-    this.#rankings = new VersionedCache(database, 'domain', MAX_CACHED)
+  constructor(options: LookalikeOptions) {
+    this.#options = options
+    this.#rankings = new VersionedCache(options.database, 'domain', MAX_CACHED)
   }
 
   /**
@@ -73,11 +70,11 @@ export class LookalikeSearch {
    */
   async find(request: LookalikeRequest, account?: number, signal?: AbortSignal): Promise<Lookalikes> {
     const { name, limit, maxDistance } = request
-    const matcher = new Matcher(name, this.#vocabulary, maxDistance)
+    const matcher = new Matcher(name, this.#options.vocabulary, maxDistance)
     const client = accountClient(account)
     const rank = () => this.#rank(matcher, limit, client, signal)
     const cached = await this.#rankings.get(`${limit} ${maxDistance} ${name}`, rank)
-    const reader = this.#database.readerOf(client)
+    const reader = this.#options.database.readerOf(client)
     const found = await this.#read(reader, matcher, name, cached)
     // Records that expired since the ranking was made leave room for others.
     const isShort = cached.isCut && found.count < limit
@@ -89,7 +86,7 @@ export class LookalikeSearch {
       const best = new BestMatches(limit)
       let since = performance.now()
       const shouldPause = () => performance.now() - since > STRETCH_MS
-      for await (const block of this.#names(signal)) {
+      for await (const block of recordedNames(this.#options.clock, this.#options.nameIndex, signal)) {
         for (let at: number | undefined = 0; at !== undefined;) {
           at = matcher.scan(block, at, best.add, shouldPause)
           if (!shouldPause()) continue
@@ -100,16 +97,16 @@ export class LookalikeSearch {
       }
       return best.result()
     }
-    return this.#searches.run(client, work, signal)
+    return this.#options.searches.run(client, work, signal)
   }
 
   async #read(reader: Reader, matcher: Matcher, name: string, { matches }: Ranking): Promise<Lookalikes> {
-    const now = this.#clock.now()
+    const now = this.#options.clock.now()
     const records: string[] = []
     for (let from = 0; from < matches.length; from += CHUNK) {
       const part = matches.slice(from, from + CHUNK)
       const names = part.map((match) => match.name)
-      const rows = await reader.all(recordsNamed(this.#database.dialect, names, now))
+      const rows = await reader.all(recordsNamed(this.#options.database.dialect, names, now))
       const toRow = new Map(rows.map((row) => [row.name, row]))
       if (from > 0) await nextTurn()
       for (const { name: other, cost } of part) {
@@ -136,7 +133,7 @@ function reasonJson(changes: readonly Change[], score: number): string {
 }
 
 /** Reads all names that are recorded now, as of the call: later changes have no effect. */
-export async function* recordedNames(
+async function* recordedNames(
   clock: Clock,
   nameIndex: Pick<NameIndex, 'current'>,
   signal?: AbortSignal,

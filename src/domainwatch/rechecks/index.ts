@@ -5,7 +5,7 @@ import { parseLabel } from '../../lib/domain-names.ts'
 import type { Dns } from '../dns-lookups.ts'
 import { answerText } from '../history/dns-observations.ts'
 import { storeObservations, type Observation } from '../history/store-observations.ts'
-import { anyToCheck } from './queries.ts'
+import { anyToCheck } from '../watches/queries.ts'
 import { Schedule, type ScheduleOptions } from './schedule.ts'
 
 /** What is looked up of a name. */

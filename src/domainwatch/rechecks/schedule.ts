@@ -8,7 +8,7 @@ import { nameOfHit } from '../list/hits.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { indexQuery } from '../list/search.ts'
 import { readSavedFilters } from '../watches/watch-filters.ts'
-import { dnsWatches, type DnsWatch } from './queries.ts'
+import { dnsWatches, type DnsWatch } from '../watches/queries.ts'
 
 /** Names whose last observations are read in one query. */
 const PAGE = 1_000

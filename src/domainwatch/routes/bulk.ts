@@ -16,7 +16,7 @@ import type { HttpServer } from '../../http/server.ts'
 import { domainErrors } from '../errors.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { serverParameters } from '../servers/index.ts'
-import { setJson, setParameter } from '../jobs/bulk-set.ts'
+import { setJson, setParameter, givenNames, matchingNames } from '../jobs/bulk-request.ts'
 import {
   BULK_KINDS,
   MAX_OPEN_JOBS,
@@ -25,7 +25,6 @@ import {
   type JobRow,
   type UndoRequest,
 } from '../jobs/job.ts'
-import { givenNames, matchingNames } from '../jobs/matching-names.ts'
 import { serializeFilters } from '../saved-filters.ts'
 import { accepted, jobEndpoints, jobGone, jobId, requiredId } from './job-endpoints.ts'
 import { namesArrayParameter } from '../tasks/data-field.ts'

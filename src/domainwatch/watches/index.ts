@@ -21,12 +21,13 @@ import { languageOf } from '../texts.ts'
 import type { Channel, Channels, DomainNotice } from './channels/channel.ts'
 import { askRecipient, MailRecipients, digestOf } from './mail-recipients.ts'
 import { atomFeedWork, toEntries } from './atom-feeds.ts'
-import { showDestination } from './destinations.ts'
+import { showDestination, outcomeJson, watchJson } from './destinations.ts'
 import {
   applyEdit,
   assertOwner,
   editWatch,
   getWatch,
+  type EditContext,
   type EditedWatch,
   type WatchEdit,
   MAX_SHARED,
@@ -34,7 +35,6 @@ import {
 import * as queries from './queries.ts'
 import { TestDeliveries } from './test-deliveries.ts'
 import { notifiedWatch, readWatch } from './watch-filters.ts'
-import { outcomeJson, watchJson } from './watch-json.ts'
 import { parseSavedFilters } from '../saved-filters.ts'
 
 /** Watches per account. */
@@ -126,19 +126,16 @@ export class Watches {
    * @throws HttpError 400 if nothing would be notified; 409 above a limit of the account or the group
    */
   async create(accountId: number, request: WatchEdit): Promise<EditedWatch & { readonly id: string }> {
-    const { channels, clock, database, pages } = this.#options
+    const { database } = this.#options
     const { dialect } = database
     const id = randomId()
-    // Changes committed from now on are new.
-    const head = await pages.head()
-    const now = clock.now()
-    const localNow = localDateTime(now, this.#options.timeZone)
+    const context = await this.#editContext()
     const made = await database.transaction(async (tx) => {
       // Serialises concurrent requests of an account, so that they cannot exceed the limit together.
       await tx.all(lockAccount(dialect, accountId))
       const watch = { ...NEW_WATCH, id, account_id: accountId }
-      await tx.run(insertWatch(watch, now))
-      const edited = await applyEdit(tx, dialect, { channels, head, now, localNow }, watch, request)
+      await tx.run(insertWatch(watch, context.now))
+      const edited = await applyEdit(tx, dialect, context, watch, request)
       // After the edit, which rejects wrong input.
       const { count = 0 } = (await tx.first(countWatches(accountId))) ?? {}
       if (count > MAX_WATCHES) throw domainErrors.too_many_watches(MAX_WATCHES)
@@ -146,6 +143,14 @@ export class Watches {
     }, accountId)
     this.notifiers.wakeup.wakeAll()
     return { id, ...made }
+  }
+
+  async #editContext(): Promise<EditContext> {
+    const { channels, clock, pages, timeZone } = this.#options
+    // Changes committed from now on are new.
+    const head = await pages.head()
+    const now = clock.now()
+    return { channels, head, now, localNow: localDateTime(now, timeZone) }
   }
 
   /** Lists the watches of an account, and those that others share. */
@@ -162,10 +167,7 @@ export class Watches {
 
   /** @see editWatch */
   async edit(accountId: number, id: string, edit: WatchEdit) {
-    const { channels, clock, database, pages, timeZone } = this.#options
-    const now = clock.now()
-    const context = { channels, head: await pages.head(), now, localNow: localDateTime(now, timeZone) }
-    const edited = await editWatch(database, context, accountId, id, edit)
+    const edited = await editWatch(this.#options.database, await this.#editContext(), accountId, id, edit)
     this.notifiers.wakeup.wakeAll()
     return edited
   }

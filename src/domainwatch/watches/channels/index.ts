@@ -8,7 +8,7 @@ import {
   type NtfySettings,
   telegramChannel,
   type TelegramSettings,
-} from './chat-services.ts'
+} from './chat.ts'
 import type { PostOptions } from '../../../deliveries/http-post.ts'
 import { webhookTransport } from '../../../deliveries/webhook.ts'
 import type { Clock } from '../../../lib/clock.ts'
