@@ -162,7 +162,6 @@ export function createAccounts(database: Database, clock: Clock) {
     /** Removes keys of sessions that ended, and other keys long after they expired: until then their holders learn that. */
     sweepKeys: (): Promise<void> => removeKeys(oldKeys()),
 
-    /** Finds an account by name. */
     find: (name: string) => database.first(queries.accountByName(name.trim().normalize('NFC'))),
 
     /** Lists the accounts of a service, ordered by name. */

@@ -24,7 +24,6 @@ export interface NotificationRequest<E extends LoggedEvent> {
   readonly isRelevant: (event: E) => boolean
   /** Whether an event may be in one notification with the first one; absent if all may. */
   readonly isAlike?: (first: E, event: E) => boolean
-  /** Maximum number of events. */
   readonly max: number
   /** Which events are dropped beyond the maximum. With `next`, none: they belong to the next notification. */
   readonly beyond: Batching['beyond'] | 'oldest'

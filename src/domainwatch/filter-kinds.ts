@@ -72,7 +72,6 @@ export function traitAtLeastFilter(trait: RecordTrait, description: string): Fil
   }
 }
 
-/** Filters records that have the trait. */
 export function traitFlag(
   trait: RecordTrait,
   description: string,
@@ -85,7 +84,6 @@ export function traitFlag(
   }
 }
 
-/** A condition on the agent. */
 export const agentIs = (test: (agent: string) => boolean): Condition => ({
   matches: ({ agent }) => test(agent),
   index: { kind: 'text', of: 'agents', test },
@@ -97,7 +95,6 @@ export const tagsAre = (test: (tags: string) => boolean): Condition => ({
   index: { kind: 'text', of: 'tagSets', test },
 })
 
-/** A condition on the length of names. */
 export const lengthIs = (min: number, max: number): Condition => ({
   matches: ({ name }) => name.length >= min && name.length <= max,
   index: { kind: 'length', min, max },
@@ -121,7 +118,6 @@ export function nameFilter(description: string, compare: NameComparison): Filter
   }
 }
 
-/** A condition on names that contain a text. */
 export const nameContains = (text: string): Condition => contains({ text })
 
 const CONTAINS: NameComparison = {
@@ -145,7 +141,6 @@ function textsFilter(
   }
 }
 
-/** Filters names that contain all texts. */
 export const searchFilter = (description: string) => textsFilter(description, contains)
 
 /** Filters names that contain none of the texts. */

@@ -205,7 +205,6 @@ export const filterParameters = Object.fromEntries(
   // Built name by name from the table, as the mapped type says.
 ) as { readonly [K in FilterName]: Table[K]['parameter'] }
 
-/** Whether a filter has a parameter of this name. */
 export const isFilterName = (name: string): boolean =>
   FILTER_NAMES.some((key) => definitions[key].parameter.names?.test(name) ?? key === name)
 

@@ -8,7 +8,6 @@ import { DOMAIN_FIELDS } from '../storage/database/changes/change.ts'
 /** Later than any possible date: means "never" in comparisons. */
 const NEVER = 8_640_000_000_000_000
 
-/** The record has not expired. */
 const notExpired = (now: number): Sql =>
   sql`COALESCE(discarded_at, ${raw(String(NEVER))}) > ${expiryCutoff(now)}`
 
@@ -66,7 +65,6 @@ export const noteAdd = (account: string, now: number) => sql`
   INSERT INTO last_adds (account_id, added_at) SELECT id, CAST(${now} AS BIGINT) FROM accounts WHERE name = ${account}
   ON CONFLICT (account_id) DO UPDATE SET added_at = excluded.added_at`
 
-/** Which of these names have a record. */
 export const namesRecorded = (dialect: Dialect, names: readonly string[]) => sql<{ name: string }>`
   SELECT name FROM domains WHERE ${isOneOf(dialect, sql`name`, names)}`
 

@@ -36,7 +36,6 @@ export interface DomainwatchOptions {
   readonly observations: Observations
   /** The words that names are split into. */
   readonly dictionary: Dictionary
-  /** The rules of the group. */
   readonly rules: Rules
   /** The taste of the group. */
   readonly interest: Interest

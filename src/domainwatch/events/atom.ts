@@ -101,7 +101,6 @@ export interface AtomFeed {
   readonly tail: string
 }
 
-/** Addresses of an Atom feed. */
 export interface AtomFeedLinks {
   /** Where it was read: the key or the token in it is the reader's own, and readers subscribe to this address. */
   readonly self: string

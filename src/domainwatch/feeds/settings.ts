@@ -121,7 +121,6 @@ function toMs(text: string): number {
   return Number(digits) * (UNIT_MS[unit] ?? 0)
 }
 
-/** The source of the lists of a feed. */
 export const feedSource = (name: string): string => `feed:${name}`
 
 /** Identifies what the validators of a list belong to. A digest, because addresses may contain secrets. */

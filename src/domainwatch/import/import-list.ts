@@ -35,8 +35,6 @@ export interface ReceivedList {
   readonly isDelimited: boolean
 }
 
-export type ListTarget = ImportTarget
-
 export interface ImportListOptions extends Pick<ImportOptions, 'after' | 'stored'> {
   readonly slots: ImportSlots
   /** Whose turn it is: clients import in turn. */
@@ -70,7 +68,7 @@ export function faultIn({ counts, list }: ImportedList): string | undefined {
  */
 export async function importList(
   received: ReceivedList,
-  target: ListTarget,
+  target: ImportTarget,
   options: ImportListOptions,
 ): Promise<ImportedList> {
   const { slots, client, maxBytes, signal } = options
@@ -84,7 +82,7 @@ const unknownFormat = () => new ListFault('La lista tiene un formato desconocido
 async function importContent(
   { path, format, source, window, zone, at, isDelimited }: ReceivedList,
   digest: string,
-  target: ListTarget,
+  target: ImportTarget,
   { after, stored, onProgress = () => {}, isDry = false, signal }: ImportListOptions,
 ): Promise<ImportedList> {
   // Waits for a transaction in progress, because the database may be closed afterwards.

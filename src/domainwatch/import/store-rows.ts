@@ -20,10 +20,8 @@ export interface ImportTarget {
   readonly stored?: (tx: Transaction, effect: Effect, reached: Reached | undefined) => Promise<void>
 }
 
-/** Stores rows in a transaction. */
 export type ApplyRows = (tx: Transaction, batch: RowBatch) => Promise<Effect>
 
-/** Returns what restores the records of an export. */
 export function restoreRows({ database }: Pick<ImportTarget, 'database'>): ApplyRows {
   return async (tx, { names, json }) => {
     const known = await tx.all(namesRecorded(database.dialect, names))

@@ -11,7 +11,6 @@ const BATCH_ROWS = 10_000
 export interface ImportCounts {
   /** Valid records of the file, repeated ones included. */
   read: number
-  /** Records added. */
   added: number
   /** Records added or changed. */
   changed: number
@@ -20,7 +19,6 @@ export interface ImportCounts {
 
 /** What some rows do to the records. */
 export interface Effect {
-  /** Records added. */
   readonly added: number
   /** Records added or changed. */
   readonly changed: number

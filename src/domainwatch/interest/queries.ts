@@ -1,6 +1,5 @@
 import { empty, limit, sql } from '../../storage/database/sql.ts'
 
-/** A decision on a name. */
 export interface DecisionRow {
   readonly name: string
   readonly wanted: 0 | 1

@@ -1,14 +1,15 @@
 import { getNewest } from '../../storage/database/changes/change-log.ts'
 import type { Transaction } from '../../storage/database/database.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
-import { faultIn, importList, type ImportSlots, type ListTarget } from '../import/import-list.ts'
+import { faultIn, importList, type ImportSlots } from '../import/import-list.ts'
+import type { ImportTarget } from '../import/store-rows.ts'
 import { ListFault } from '../../lib/errors.ts'
 import type { Effect, Reached } from '../import/writer.ts'
 import { announceFreed } from '../registry/announce.ts'
 import { MAX_FILE_BYTES, type ImportProgress, type ImportRequest } from './job.ts'
 import type { Finished, JobRun } from './runs.ts'
 
-export interface ImportJobOptions extends Omit<ListTarget, 'account' | 'stored'> {
+export interface ImportJobOptions extends Omit<ImportTarget, 'account' | 'stored'> {
   readonly files: Pick<BlobStore, 'withLocalFile'>
   readonly slots: ImportSlots
 }
@@ -19,7 +20,7 @@ export interface ImportJobOptions extends Omit<ListTarget, 'account' | 'stored'>
  */
 export async function runImport(
   options: ImportJobOptions,
-  account: ListTarget['account'],
+  account: ImportTarget['account'],
   run: JobRun<ImportProgress>,
   signal: AbortSignal,
 ): Promise<Finished<ImportProgress>> {
@@ -59,7 +60,9 @@ export async function runImport(
         signal,
         isDry,
         after,
-        ...(isDry && { stored: (reached: Reached) => run.saveAlone(database, progressAt(reached)) }),
+        ...(isDry && {
+          stored: (reached: Reached) => database.transaction((tx) => run.save(tx, progressAt(reached))),
+        }),
         onProgress: (done) => void (share = done),
       },
     )

@@ -85,7 +85,6 @@ export interface BulkProgress extends Pace, ChangeRange {
   readonly skipped: number
 }
 
-/** What to undo. */
 export interface UndoRequest extends Required<ChangeRange> {
   readonly of: string
 }

@@ -61,9 +61,4 @@ export class JobRun<Progress extends object> {
     }
     await database.transaction(end)
   }
-
-  /** The same for progress that is about nothing stored. */
-  saveAlone(database: Database, progress: Progress): Promise<void> {
-    return database.transaction((tx) => this.save(tx, progress))
-  }
 }

@@ -49,7 +49,6 @@ export interface SourceState {
   readonly names: number | null
 }
 
-/** A list as it is read. */
 export interface ListHead {
   /** When its fetch or upload began. */
   readonly at: number

@@ -173,7 +173,6 @@ export class Totals {
   readonly #lengths = new Uint32Array(MAX_LABEL_CHARACTERS + 1)
   readonly #agents = new KeyCounts()
 
-  /** Adds records of one length. */
   addLength(length: number, { records, bought, reserved, revision, discarded }: Marks): void {
     this.#lengths[length] = (this.#lengths[length] ?? 0) + records
     this.overall.records += records
