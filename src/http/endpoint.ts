@@ -60,14 +60,13 @@ const METHODS = ['GET', 'POST', 'DELETE'] as const
 /** A method and a path. Keys of the service that the path names may call it. */
 export type Route = `${(typeof METHODS)[number]} /api/v1/${Service}/${string}`
 
-export interface EndpointBase<P extends Parameters> extends Pick<Access, 'scopes'> {
+export interface EndpointBase<P extends Parameters> extends Pick<Access, 'scopes'>, EndpointDocument {
   readonly route: Route
   /** Another method, for clients that cannot send the first. */
   readonly alias?: 'POST'
   readonly parameters: P
   /** Whether unknown parameters are ignored, as clients of the first specification may rely on, instead of refused. */
   readonly ignoresUnknown?: boolean
-  readonly document: EndpointDocument
 }
 
 export interface SimpleEndpoint<P extends Parameters> extends EndpointBase<P> {
@@ -180,8 +179,8 @@ export function bulkEndpoint<P extends Parameters>(
 }
 
 /** Returns a function that throws a 400 for parameters that the endpoint does not declare. */
-export function knownNames({ parameters, document, ignoresUnknown = false }: EndpointBase<Parameters>) {
-  const fields: unknown = document.body?.['properties']
+export function knownNames({ parameters, body, ignoresUnknown = false }: EndpointBase<Parameters>) {
+  const fields: unknown = body?.['properties']
   const known = new Set(['api', ...Object.keys(parameters), ...Object.keys(isObject(fields) ? fields : {})])
   const patterns = Object.values(parameters).flatMap((parameter) => parameter.names ?? [])
   return (names: readonly string[]): void => {

@@ -16,11 +16,9 @@ export function keyRoutes(app: HttpServer, shared: EndpointShared): void {
       route: `GET /api/v1/${service}/key`,
       scopes: SCOPES[service].filter((scope): scope is LimitedScope & typeof scope => scope !== 'full'),
       parameters: {},
-      document: {
-        operation: { domainwatch: 'getDomainKey', imagestore: 'getImageKey', admin: 'getAdminKey' }[service],
-        summary: 'Show the scope, expiry and rate limit of the key',
-        answers: { 200: keyAnswer(service) },
-      },
+      operation: { domainwatch: 'getDomainKey', imagestore: 'getImageKey', admin: 'getAdminKey' }[service],
+      summary: 'Show the scope, expiry and rate limit of the key',
+      answers: { 200: keyAnswer(service) },
       async handle({ identity: { account, scope, expiresAt, rate } }) {
         return {
           status: 200,

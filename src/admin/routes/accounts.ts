@@ -49,11 +49,9 @@ export function accountsRoute(
     route: 'GET /api/v1/admin/accounts',
     scopes: [],
     parameters: {},
-    document: {
-      operation: 'listAccounts',
-      summary: 'List the accounts and their usage',
-      answers: { 200: accountsAnswer },
-    },
+    operation: 'listAccounts',
+    summary: 'List the accounts and their usage',
+    answers: { 200: accountsAnswer },
     async handle() {
       const [accounts, keys, storage, policyByName] = await Promise.all([
         apiKeys.accounts(),
@@ -130,22 +128,20 @@ export function limitsRoutes(
         max_bytes: limit('Quota of bytes of all images'),
         delivery: choice('Delivery mode of the images', policies.modes),
       },
-      document: {
-        operation: deprecated ? 'settleAccount' : 'setLimits',
-        summary: deprecated
-          ? 'Set the limits of an application, by the former name of this endpoint'
-          : 'Set the limits and the delivery mode of an application',
-        description:
-          'Changes only the given parameters, all or none of them. Images that exceed a new limit are kept.',
-        deprecated,
-        answers: {
-          200: limitsAnswer,
-          404: problem('There is no such account', adminErrors.account_not_found()),
-          409: problem(
-            'The account belongs to another service',
-            adminErrors.account_of_other_service('grupo', 'domainwatch'),
-          ),
-        },
+      operation: deprecated ? 'settleAccount' : 'setLimits',
+      summary: deprecated
+        ? 'Set the limits of an application, by the former name of this endpoint'
+        : 'Set the limits and the delivery mode of an application',
+      description:
+        'Changes only the given parameters, all or none of them. Images that exceed a new limit are kept.',
+      deprecated,
+      answers: {
+        200: limitsAnswer,
+        404: problem('There is no such account', adminErrors.account_not_found()),
+        409: problem(
+          'The account belongs to another service',
+          adminErrors.account_of_other_service('grupo', 'domainwatch'),
+        ),
       },
       async handle({ identity, values: { account = '', max_images, max_bytes, delivery } }) {
         const found = await getAccount(keys, 'imagestore', account)
@@ -171,18 +167,16 @@ export function releaseRoute(
     route: 'POST /api/v1/admin/release',
     scopes: [],
     parameters: { account: { ...text('Name of an account of domainwatch', 400), required: true } },
-    document: {
-      operation: 'releaseClaims',
-      summary: 'Release all records that an account has claimed',
-      description: 'Lets other accounts claim the records.',
-      answers: {
-        200: releasedAnswer,
-        404: problem('There is no such account', adminErrors.account_not_found()),
-        409: problem(
-          'The account belongs to another service',
-          adminErrors.account_of_other_service('fotos', 'imagestore'),
-        ),
-      },
+    operation: 'releaseClaims',
+    summary: 'Release all records that an account has claimed',
+    description: 'Lets other accounts claim the records.',
+    answers: {
+      200: releasedAnswer,
+      404: problem('There is no such account', adminErrors.account_not_found()),
+      409: problem(
+        'The account belongs to another service',
+        adminErrors.account_of_other_service('fotos', 'imagestore'),
+      ),
     },
     async handle({ identity, values: { account = '' } }) {
       const { id, name } = await getAccount(keys, 'domainwatch', account)

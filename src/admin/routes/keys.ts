@@ -75,12 +75,10 @@ export function keysRoutes(
     route: 'GET /api/v1/admin/keys',
     scopes: [],
     parameters: {},
-    document: {
-      operation: 'listKeys',
-      summary: 'List the keys',
-      description: 'Lists the keys of all services, including expired and revoked ones, by account and age.',
-      answers: { 200: keysAnswer },
-    },
+    operation: 'listKeys',
+    summary: 'List the keys',
+    description: 'Lists the keys of all services, including expired and revoked ones, by account and age.',
+    answers: { 200: keysAnswer },
     async handle() {
       const data = (await apiKeys.keys()).map((key) => ({
         id: key.id,
@@ -105,17 +103,15 @@ export function keysRoutes(
       expires: lifetime,
       rate,
     },
-    document: {
-      operation: 'createKey',
-      summary: 'Create a key',
-      description: 'The key is returned only in this response.',
-      answers: {
-        200: createAnswer,
-        409: problem(
-          'The account belongs to another service',
-          adminErrors.account_of_other_service('fotos', 'imagestore'),
-        ),
-      },
+    operation: 'createKey',
+    summary: 'Create a key',
+    description: 'The key is returned only in this response.',
+    answers: {
+      200: createAnswer,
+      409: problem(
+        'The account belongs to another service',
+        adminErrors.account_of_other_service('fotos', 'imagestore'),
+      ),
     },
     async handle({ identity, values: { account = '', service, scope = 'full', expires, rate: maxRate } }) {
       if (service === undefined) throw badParameter('service', oneOfTakes(SERVICES))
@@ -154,12 +150,10 @@ export function keysRoutes(
     route: 'POST /api/v1/admin/revoke',
     scopes: [],
     parameters: { id: text('ID of the key, from the list of keys', 100) },
-    document: {
-      operation: 'revokeKey',
-      summary: 'Revoke a key',
-      description: 'The key stops working immediately. Revoking it again has no effect.',
-      answers: { 200: revokeAnswer, 404: problem('There is no such key', adminErrors.key_not_found()) },
-    },
+    operation: 'revokeKey',
+    summary: 'Revoke a key',
+    description: 'The key stops working immediately. Revoking it again has no effect.',
+    answers: { 200: revokeAnswer, 404: problem('There is no such key', adminErrors.key_not_found()) },
     async handle({ identity, values: { id = '' } }) {
       const outcome = await apiKeys.revoke(id)
       if (outcome === 'unknown') throw adminErrors.key_not_found()

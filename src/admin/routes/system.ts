@@ -33,11 +33,9 @@ export function systemRoute(app: HttpServer, shared: EndpointShared, options: Sy
     route: 'GET /api/v1/admin/system',
     scopes: [],
     parameters: {},
-    document: {
-      operation: 'getSystemState',
-      summary: 'Get the state of the service: health, contents, queues and caches',
-      answers: { 200: systemAnswer },
-    },
+    operation: 'getSystemState',
+    summary: 'Get the state of the service: health, contents, queues and caches',
+    answers: { 200: systemAnswer },
     async handle({ identity, reply }) {
       const scanner = database.scannerOf(identity.accountId, clientAbort(reply.raw))
       const [domains, images, isDatabaseReady, areBlobsReady, measured] = await Promise.all([
@@ -94,13 +92,11 @@ export function doctorRoute(app: HttpServer, shared: EndpointShared, { diagnose 
     route: 'GET /api/v1/admin/doctor',
     scopes: [],
     parameters: {},
-    document: {
-      operation: 'diagnoseService',
-      summary: 'Diagnose the service',
-      description:
-        'Returns the findings of `catalejo doctor`. Takes seconds, more with a large SQLite database.',
-      answers: { 200: doctorAnswer },
-    },
+    operation: 'diagnoseService',
+    summary: 'Diagnose the service',
+    description:
+      'Returns the findings of `catalejo doctor`. Takes seconds, more with a large SQLite database.',
+    answers: { 200: doctorAnswer },
     async handle() {
       running ??= diagnose().finally(() => (running = undefined))
       return { status: 200, data: await running }
@@ -120,14 +116,12 @@ export function auditRoute(app: HttpServer, shared: EndpointShared, baseUrl: () 
       limit: integer(`Entries per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
       cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),
     },
-    document: {
-      operation: 'listAuditEntries',
-      summary: 'Read who did what',
-      description:
-        'Lists changes of keys, limits and rules, deletions and bulk changes of the last year, the latest first. The `Link` header has the ' +
-        'address of the next page, if there is one.',
-      answers: { 200: auditAnswer },
-    },
+    operation: 'listAuditEntries',
+    summary: 'Read who did what',
+    description:
+      'Lists changes of keys, limits and rules, deletions and bulk changes of the last year, the latest first. The `Link` header has the ' +
+      'address of the next page, if there is one.',
+    answers: { 200: auditAnswer },
     async handle(call) {
       const { account, limit = DEFAULT_PAGE, cursor } = call.values
       const after = cursor === undefined ? undefined : readCursor(cursor)

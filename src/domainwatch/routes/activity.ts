@@ -61,14 +61,12 @@ export function activityRoute(
       limit: integerParameter(`Changes per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
       cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),
     },
-    document: {
-      operation: 'listActivity',
-      summary: 'List what the account changed in the last 24 hours',
-      description:
-        'Lists the changes that the account of the key made to recorded names, newest first, among the newest 50,000 changes of all accounts. ' +
-        'Bulk changes are listed by `GET bulk`, and imports by `GET imports`. If there are more changes, the `Link` header has the address of the next page.',
-      answers: { 200: activityAnswer },
-    },
+    operation: 'listActivity',
+    summary: 'List what the account changed in the last 24 hours',
+    description:
+      'Lists the changes that the account of the key made to recorded names, newest first, among the newest 50,000 changes of all accounts. ' +
+      'Bulk changes are listed by `GET bulk`, and imports by `GET imports`. If there are more changes, the `Link` header has the address of the next page.',
+    answers: { 200: activityAnswer },
 
     async handle(call) {
       const { identity, values } = call

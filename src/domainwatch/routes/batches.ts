@@ -224,7 +224,7 @@ export function batchRoutes(app: HttpServer, shared: EndpointShared, { batches }
       bodyLimit: BATCH_BODY_BYTES,
       parameters: {},
       ignoresUnknown,
-      document,
+      ...document,
 
       async handle({ body, identify, request }) {
         const { api, names, batch } = await batches.read(action, body)

@@ -97,20 +97,18 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, services: Do
         MAX_EXPECTED,
       ),
     },
-    document: {
-      operation: 'changeDomains',
-      summary: 'Change all records that match',
-      description:
-        'Changes the records that match now, in the background, as `update` does. Skips a record that no longer matches when its turn comes.',
-      answers: {
-        202: accepted({ matched }, { matched: 4131 }),
-        409: problemWith(
-          { matched },
-          'The number of matching records differs from the expected one',
-          countChanged(4131),
-        ),
-        429: tooMany,
-      },
+    operation: 'changeDomains',
+    summary: 'Change all records that match',
+    description:
+      'Changes the records that match now, in the background, as `update` does. Skips a record that no longer matches when its turn comes.',
+    answers: {
+      202: accepted({ matched }, { matched: 4131 }),
+      409: problemWith(
+        { matched },
+        'The number of matching records differs from the expected one',
+        countChanged(4131),
+      ),
+      429: tooMany,
     },
     async handle({ identity, values, reply }) {
       const { accountId } = identity
@@ -159,19 +157,17 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, services: Do
     route: `POST ${PATH}/undo`,
     scopes: ['write'],
     parameters: { id: { ...jobId, required: true } },
-    document: {
-      operation: 'undoChange',
-      summary: 'Undo a bulk change',
-      description:
-        'Restores the previous values of each record in the background, unless someone has changed it since. Accepts changes and undos that ended in the ' +
-        'last day.',
-      answers: {
-        202: accepted({ matched }, { matched: 4131 }),
-        404: jobGone,
-        409: problem('The change has not ended', domainErrors.job_not_ended()),
-        410: problem('The change ended more than a day ago', domainErrors.undo_expired()),
-        429: tooMany,
-      },
+    operation: 'undoChange',
+    summary: 'Undo a bulk change',
+    description:
+      'Restores the previous values of each record in the background, unless someone has changed it since. Accepts changes and undos that ended in the ' +
+      'last day.',
+    answers: {
+      202: accepted({ matched }, { matched: 4131 }),
+      404: jobGone,
+      409: problem('The change has not ended', domainErrors.job_not_ended()),
+      410: problem('The change ended more than a day ago', domainErrors.undo_expired()),
+      429: tooMany,
     },
     async handle({ identity, values: { id }, reply }) {
       const undo = await jobs.undo(identity.accountId, requiredId(id))

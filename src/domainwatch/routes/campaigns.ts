@@ -67,14 +67,12 @@ export function campaignsRoute(
       to: filterParameters.to,
       limit: integerParameter(`Maximum number of groups; default ${DEFAULT_LIMIT}`, 1, MAX_CAMPAIGNS),
     },
-    document: {
-      operation: 'listCampaigns',
-      summary: 'Find names that were registered together',
-      description:
-        'Groups at least 4 names that were registered within a day and share a skeleton, a rare word or a server. ' +
-        `Covers by default the last ${DEFAULT_DAYS} days with registrations, and at most ${MAX_DAYS} days.`,
-      answers: { 200: campaignsAnswer },
-    },
+    operation: 'listCampaigns',
+    summary: 'Find names that were registered together',
+    description:
+      'Groups at least 4 names that were registered within a day and share a skeleton, a rare word or a server. ' +
+      `Covers by default the last ${DEFAULT_DAYS} days with registrations, and at most ${MAX_DAYS} days.`,
+    answers: { 200: campaignsAnswer },
 
     async handle({ values, identity, reply }) {
       const signal = clientAbort(reply.raw)

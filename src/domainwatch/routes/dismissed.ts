@@ -71,14 +71,12 @@ export function dismissedRoute(
       limit: integerParameter(`Names per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE_RECORDS),
       cursor: text('Cursor of the page, from the `Link` header of the previous one', MAX_CURSOR_CHARACTERS),
     },
-    document: {
-      operation: 'listDismissed',
-      summary: 'List dismissed names',
-      description:
-        'Lists names whose discarded records were removed. Lists of the registry record such a name again only if they report a newer ' +
-        'registration or deletion. The `Link` header has the address of the next page, if there is one.',
-      answers: { 200: page },
-    },
+    operation: 'listDismissed',
+    summary: 'List dismissed names',
+    description:
+      'Lists names whose discarded records were removed. Lists of the registry record such a name again only if they report a newer ' +
+      'registration or deletion. The `Link` header has the address of the next page, if there is one.',
+    answers: { 200: page },
     async handle(call) {
       const { search = '', limit = DEFAULT_PAGE, cursor } = call.values
       const after = cursor === undefined ? undefined : readCursor(cursor)
@@ -94,13 +92,11 @@ export function dismissedRoute(
     scopes: ['write'],
     bodyLimit: NAMES_BODY_BYTES,
     parameters: { data: namesParameter('Names, a JSON array, here or in the body') },
-    document: {
-      operation: 'forgetDismissed',
-      summary: 'Forget dismissed names',
-      description:
-        'The next list of the registry that has one of the names records it again. Ignores names that are not dismissed.',
-      answers: { 200: forgotten },
-    },
+    operation: 'forgetDismissed',
+    summary: 'Forget dismissed names',
+    description:
+      'The next list of the registry that has one of the names records it again. Ignores names that are not dismissed.',
+    answers: { 200: forgotten },
     async handle(call) {
       const { names, identity } = await readNames(call, tasks)
       if (names === undefined) throw missingParameter('data')

@@ -130,22 +130,20 @@ export function dnsRoute(
       domain: { ...text('Full domain name under .cl', 1_000), required: true, example: 'nic.cl' },
       types: typesParameter,
     },
-    document: {
-      operation: 'lookUpDomain',
-      summary: 'Look up the name servers of a domain, and other records',
-      description:
-        '`dns` always holds the name servers, which decide the status. `types` adds `records`; a type that could not be ' +
-        'looked up has an empty array there and its status and message in `errors`.',
-      answers: {
-        200: dnsAnswer,
-        404: dnsProblem('The name does not exist', domainErrors.domain_not_found()),
-        502: dnsProblem(
-          'The resolvers refused or failed',
-          domainErrors.dns_refused(),
-          domainErrors.dns_failed(),
-        ),
-        504: dnsProblem('No resolver answered in time', domainErrors.dns_timeout()),
-      },
+    operation: 'lookUpDomain',
+    summary: 'Look up the name servers of a domain, and other records',
+    description:
+      '`dns` always holds the name servers, which decide the status. `types` adds `records`; a type that could not be ' +
+      'looked up has an empty array there and its status and message in `errors`.',
+    answers: {
+      200: dnsAnswer,
+      404: dnsProblem('The name does not exist', domainErrors.domain_not_found()),
+      502: dnsProblem(
+        'The resolvers refused or failed',
+        domainErrors.dns_refused(),
+        domainErrors.dns_failed(),
+      ),
+      504: dnsProblem('No resolver answered in time', domainErrors.dns_timeout()),
     },
 
     async handle({ values: { domain, types }, identity, reply }) {
@@ -183,15 +181,13 @@ export function bulkDnsRoute(
     bodyLimit: BULK_BYTES,
     // Parsed by the handler, after the key is known, because the body may carry both.
     parameters: { types: rawTypes },
-    document: {
-      operation: 'lookUpDomains',
-      summary: 'Look up the name servers of many domains, and other records',
-      description:
-        'Streams one JSON object per line, in the order of the answers: what `GET` would return for each name, including its ' +
-        'status. Looks a repeated name up once.',
-      body: bulkDnsBody,
-      answers: { 200: bulkDnsAnswer },
-    },
+    operation: 'lookUpDomains',
+    summary: 'Look up the name servers of many domains, and other records',
+    description:
+      'Streams one JSON object per line, in the order of the answers: what `GET` would return for each name, including its ' +
+      'status. Looks a repeated name up once.',
+    body: bulkDnsBody,
+    answers: { 200: bulkDnsAnswer },
 
     async handle({ body, identify, reply, values }) {
       const { api, names, data, types: typesInBody } = await readInThread(tasks, body)

@@ -54,14 +54,12 @@ export function eventsRoute(
     route: 'GET /api/v1/domainwatch/events',
     scopes: ['read', 'write'],
     parameters,
-    document: {
-      operation: 'streamEvents',
-      summary: 'Stream changes of records',
-      description:
-        'Streams server-sent events for changes on any node. An event is sent if its record matched the filters ' +
-        'before or after the change. The event `gap` says that changes were missed. `format=atom` returns an Atom feed of the newest ones.',
-      answers: { 200: eventsAnswer, 400: problem('A parameter or `Last-Event-ID` is invalid', badEventId()) },
-    },
+    operation: 'streamEvents',
+    summary: 'Stream changes of records',
+    description:
+      'Streams server-sent events for changes on any node. An event is sent if its record matched the filters ' +
+      'before or after the change. The event `gap` says that changes were missed. `format=atom` returns an Atom feed of the newest ones.',
+    answers: { 200: eventsAnswer, 400: problem('A parameter or `Last-Event-ID` is invalid', badEventId()) },
 
     async handle({ values, identity, request, reply, isCurrent, expiresIn }) {
       const filters = readFilters(values)

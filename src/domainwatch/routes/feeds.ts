@@ -84,13 +84,11 @@ export function feedsRoute(
     route: 'GET /api/v1/domainwatch/feeds',
     scopes: ['read', 'write'],
     parameters: {},
-    document: {
-      operation: 'listFeeds',
-      summary: 'List the feeds and their state',
-      description:
-        'Lists the lists of the registry that the service fetches regularly, as the setting `feeds` says. Times are in the time zone of the service.',
-      answers: { 200: feedsAnswer },
-    },
+    operation: 'listFeeds',
+    summary: 'List the feeds and their state',
+    description:
+      'Lists the lists of the registry that the service fetches regularly, as the setting `feeds` says. Times are in the time zone of the service.',
+    answers: { 200: feedsAnswer },
 
     async handle() {
       const statuses = await feeds.statuses()

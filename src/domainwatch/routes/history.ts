@@ -98,14 +98,12 @@ export function historyRoute(
     route: 'GET /api/v1/domainwatch/history',
     scopes: ['read', 'write'],
     parameters,
-    document: {
-      operation: 'getDomainHistory',
-      summary: 'Show the history of a domain',
-      description:
-        'Returns the changes of its record, newest first, and its name servers and MX records over time. If there are more changes, ' +
-        'the `Link` header has the address of the next page.',
-      answers: { 200: historyAnswer },
-    },
+    operation: 'getDomainHistory',
+    summary: 'Show the history of a domain',
+    description:
+      'Returns the changes of its record, newest first, and its name servers and MX records over time. If there are more changes, ' +
+      'the `Link` header has the address of the next page.',
+    answers: { 200: historyAnswer },
 
     async handle(call) {
       const { identity, values } = call

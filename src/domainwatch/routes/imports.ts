@@ -101,24 +101,22 @@ export function importRoutes(
         1,
       ),
     },
-    document: {
-      operation: 'importDomains',
-      summary: 'Import a list of the registry, or numbers of names',
-      description:
-        'Imports a file, plain or compressed with gzip or zstd, in the background, by the rules of `catalejo import`. ' +
-        'A list that equals the last one of its source changes nothing.',
-      body: object(
-        { file: string({ format: 'binary', description: 'The list' }) },
-        { examples: [{ file: 'catalejo.cl\n' }] },
+    operation: 'importDomains',
+    summary: 'Import a list of the registry, or numbers of names',
+    description:
+      'Imports a file, plain or compressed with gzip or zstd, in the background, by the rules of `catalejo import`. ' +
+      'A list that equals the last one of its source changes nothing.',
+    body: object(
+      { file: string({ format: 'binary', description: 'The list' }) },
+      { examples: [{ file: 'catalejo.cl\n' }] },
+    ),
+    answers: {
+      202: accepted(),
+      409: problem('The import was stopped during the upload of its file', domainErrors.job_stopped()),
+      429: problem(
+        'The account has the maximum number of unfinished jobs',
+        domainErrors.too_many_jobs(MAX_OPEN_JOBS),
       ),
-      answers: {
-        202: accepted(),
-        409: problem('The import was stopped during the upload of its file', domainErrors.job_stopped()),
-        429: problem(
-          'The account has the maximum number of unfinished jobs',
-          domainErrors.too_many_jobs(MAX_OPEN_JOBS),
-        ),
-      },
     },
     async begin({ accountId }, fileName) {
       const name = toDisplayName(fileName)

@@ -14,14 +14,12 @@ export function interestRoute(app: HttpServer, shared: EndpointShared, { interes
     route: 'DELETE /api/v1/domainwatch/interest',
     scopes: ['write'],
     parameters: {},
-    document: {
-      operation: 'forgetInterest',
-      summary: 'Forget the decisions of the group',
-      description:
-        'Forgets the decisions of all accounts that `order=interest` has learned from. Does not change records; `order=interest` learns again ' +
-        'from decisions after this.',
-      answers: { 200: forgotten },
-    },
+    operation: 'forgetInterest',
+    summary: 'Forget the decisions of the group',
+    description:
+      'Forgets the decisions of all accounts that `order=interest` has learned from. Does not change records; `order=interest` learns again ' +
+      'from decisions after this.',
+    answers: { 200: forgotten },
     async handle({ identity }) {
       return { status: 200, count: await interest.forget(identity.accountId) }
     },

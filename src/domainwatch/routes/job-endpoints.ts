@@ -126,12 +126,10 @@ export function jobEndpoints(
     route: `GET ${path}`,
     scopes: ['read', 'write'],
     parameters: { id: jobId },
-    document: {
-      operation: operations.list,
-      summary: `List ${nouns} and their progress`,
-      description: `Lists at most 100 jobs of the account that have not ended, or ended in the last ${LISTED_DAYS} days.`,
-      answers: { 200: jobsAnswer(fields, shown), 404: jobGone },
-    },
+    operation: operations.list,
+    summary: `List ${nouns} and their progress`,
+    description: `Lists at most 100 jobs of the account that have not ended, or ended in the last ${LISTED_DAYS} days.`,
+    answers: { 200: jobsAnswer(fields, shown), 404: jobGone },
     async handle({ identity: { accountId }, values: { id } }) {
       if (id !== undefined) return { status: 200, ...json(await jobs.find(accountId, kinds, id)) }
       const data = (await jobs.list(accountId, kinds)).map(json)
@@ -143,14 +141,12 @@ export function jobEndpoints(
     route: `DELETE ${path}`,
     scopes: ['write'],
     parameters: { id: { ...jobId, required: true } },
-    document: {
-      operation: operations.stop,
-      summary: `Stop ${noun}`,
-      description: 'Keeps what the job has stored. A job that has ended does not change.',
-      answers: {
-        200: answer(fields, 'Current state of the job', { ...shown, state: 'stopped' }),
-        404: jobGone,
-      },
+    operation: operations.stop,
+    summary: `Stop ${noun}`,
+    description: 'Keeps what the job has stored. A job that has ended does not change.',
+    answers: {
+      200: answer(fields, 'Current state of the job', { ...shown, state: 'stopped' }),
+      404: jobGone,
     },
     async handle({ identity: { accountId }, values: { id } }) {
       return { status: 200, ...json(await jobs.stop(accountId, kinds, requiredId(id))) }

@@ -59,12 +59,10 @@ export function listRoute(
     scopes: ['read', 'write'],
     ignoresUnknown: true,
     parameters: pageParameters,
-    document: {
-      operation: 'listDomains',
-      summary: 'List recorded domains',
-      description: `Returns at most ${MAX_PAGE_RECORDS.toLocaleString('en')} records, the newest first. If there are more, the \`Link\` header has the address of the next page.`,
-      answers: { 200: listAnswer, 400: orderRefused },
-    },
+    operation: 'listDomains',
+    summary: 'List recorded domains',
+    description: `Returns at most ${MAX_PAGE_RECORDS.toLocaleString('en')} records, the newest first. If there are more, the \`Link\` header has the address of the next page.`,
+    answers: { 200: listAnswer, 400: orderRefused },
 
     async handle({ values, identity, request, reply }) {
       const selection = listRequest(values)
@@ -118,13 +116,11 @@ export function exportRoute(
     route: 'GET /api/v1/domainwatch/export',
     scopes: ['read', 'write'],
     parameters: exportParameters,
-    document: {
-      operation: 'exportDomains',
-      summary: 'Export all matching records',
-      description:
-        'Streams all records that the filters of `list` match, newest first, as CSV (the default) or one JSON object per line. `catalejo import` reads both.',
-      answers: { 200: exportAnswer, 400: orderRefused },
-    },
+    operation: 'exportDomains',
+    summary: 'Export all matching records',
+    description:
+      'Streams all records that the filters of `list` match, newest first, as CSV (the default) or one JSON object per line. `catalejo import` reads both.',
+    answers: { 200: exportAnswer, 400: orderRefused },
 
     async handle({ values, identity, request, reply }) {
       const { format = 'csv', fields } = values

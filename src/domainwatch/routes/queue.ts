@@ -76,20 +76,18 @@ export function queueRoute(
       sort: choice('Sort direction', ['asc', 'desc']),
       fields: fieldsParameter,
     },
-    document: {
-      operation: 'claimDomains',
-      summary: 'Claim the next records to decide on',
-      description:
-        `Returns the records that the account holds already, then the next unclaimed ones. The account holds them for ${CLAIM_MINUTES} minutes ` +
-        'from now; an `update` of `seen`, `revision`, `discarded` or `status` by the account ends the claim of a record.',
-      answers: {
-        200: queueAnswer,
-        400: orderRefused,
-        409: problem(
-          'The account holds the maximum number of records',
-          domainErrors.too_many_claims(MAX_CLAIMS),
-        ),
-      },
+    operation: 'claimDomains',
+    summary: 'Claim the next records to decide on',
+    description:
+      `Returns the records that the account holds already, then the next unclaimed ones. The account holds them for ${CLAIM_MINUTES} minutes ` +
+      'from now; an `update` of `seen`, `revision`, `discarded` or `status` by the account ends the claim of a record.',
+    answers: {
+      200: queueAnswer,
+      400: orderRefused,
+      409: problem(
+        'The account holds the maximum number of records',
+        domainErrors.too_many_claims(MAX_CLAIMS),
+      ),
     },
 
     async handle({ values, identity, reply }) {
@@ -124,13 +122,11 @@ export function queueRoute(
     route: `GET ${PATH}`,
     scopes: ['read', 'write'],
     parameters: {},
-    document: {
-      operation: 'listClaims',
-      summary: 'List who holds records',
-      description:
-        'Returns all accounts with claims, including the calling one, with their number of records and the end of their claims. Claims and extends nothing.',
-      answers: { 200: holdersAnswer },
-    },
+    operation: 'listClaims',
+    summary: 'List who holds records',
+    description:
+      'Returns all accounts with claims, including the calling one, with their number of records and the end of their claims. Claims and extends nothing.',
+    answers: { 200: holdersAnswer },
 
     async handle({ identity }) {
       const holders = await queue.holders(identity.accountId)
@@ -148,12 +144,10 @@ export function queueRoute(
     parameters: {
       data: namesParameter('Names of the records, a JSON array, here or in the body; by default all'),
     },
-    document: {
-      operation: 'releaseDomains',
-      summary: 'Release claimed records',
-      description: 'Lets others claim the records. Ignores names that the account does not hold.',
-      answers: { 200: releasedAnswer },
-    },
+    operation: 'releaseDomains',
+    summary: 'Release claimed records',
+    description: 'Lets others claim the records. Ignores names that the account does not hold.',
+    answers: { 200: releasedAnswer },
 
     async handle(call) {
       const { identity, names } = await readNames(call, tasks)

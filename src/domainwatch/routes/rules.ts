@@ -99,11 +99,9 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, services: D
     route: `GET ${PATH}`,
     scopes: ['read', 'write'],
     parameters: {},
-    document: {
-      operation: 'listRules',
-      summary: 'List the rules of the group',
-      answers: { 200: rulesAnswer },
-    },
+    operation: 'listRules',
+    summary: 'List the rules of the group',
+    answers: { 200: rulesAnswer },
     async handle() {
       const data = (await rules.list()).map((rule) => ruleJson(rule, timeZone))
       return { status: 200, count: data.length, data }
@@ -118,17 +116,15 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, services: D
       name: { ...given.name, required: true, example: 'Con número' },
       action: { ...given.action, required: true, example: 'hide' },
     },
-    document: {
-      operation: 'createRule',
-      summary: 'Create a rule',
-      description:
-        'A `hide` rule keeps records out of `queue` and of messages of watches; the filter `hidden` finds them. A `tag` rule tags records ' +
-        'when they are recorded or change status.',
-      answers: {
-        200: ruleAnswer,
-        400: invalid,
-        409: problem('The group has the maximum number of rules', domainErrors.too_many_rules(MAX_RULES)),
-      },
+    operation: 'createRule',
+    summary: 'Create a rule',
+    description:
+      'A `hide` rule keeps records out of `queue` and of messages of watches; the filter `hidden` finds them. A `tag` rule tags records ' +
+      'when they are recorded or change status.',
+    answers: {
+      200: ruleAnswer,
+      400: invalid,
+      409: problem('The group has the maximum number of rules', domainErrors.too_many_rules(MAX_RULES)),
     },
     async handle({ values, identity }) {
       const { name, action } = values
@@ -149,12 +145,10 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, services: D
       ...given,
       paused: integerParameter('Whether the rule is paused (1). A paused rule does nothing', 0, 1),
     },
-    document: {
-      operation: 'updateRule',
-      summary: 'Edit or pause a rule',
-      description: 'Changes the given properties. The filters are one property: any of them replaces all.',
-      answers: { 200: ruleAnswer, 400: invalid, 404: gone },
-    },
+    operation: 'updateRule',
+    summary: 'Edit or pause a rule',
+    description: 'Changes the given properties. The filters are one property: any of them replaces all.',
+    answers: { 200: ruleAnswer, 400: invalid, 404: gone },
     async handle({ values, identity }) {
       const { id = '', paused, ...others } = values
       await rules.edit(identity.accountId, id, (rule) => {
@@ -169,12 +163,10 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, services: D
     route: `DELETE ${PATH}`,
     scopes: ['write'],
     parameters: which,
-    document: {
-      operation: 'deleteRule',
-      summary: 'Delete a rule',
-      description: 'Shows the records that the rule hid. Tags that it added stay.',
-      answers: { 200: ruleAnswer, 404: gone },
-    },
+    operation: 'deleteRule',
+    summary: 'Delete a rule',
+    description: 'Shows the records that the rule hid. Tags that it added stay.',
+    answers: { 200: ruleAnswer, 404: gone },
     async handle({ values: { id = '' }, identity }) {
       await rules.remove(identity.accountId, id)
       await shared.audit.record(identity, 'rule.delete', id)
@@ -186,12 +178,10 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, services: D
     route: `POST ${PATH}/preview`,
     scopes: ['write'],
     parameters: given,
-    document: {
-      operation: 'previewRule',
-      summary: 'Preview a rule',
-      description: 'Counts the records that a rule of these parameters would match. Stores nothing.',
-      answers: { 200: previewAnswer, 400: invalid },
-    },
+    operation: 'previewRule',
+    summary: 'Preview a rule',
+    description: 'Counts the records that a rule of these parameters would match. Stores nothing.',
+    answers: { 200: previewAnswer, 400: invalid },
     async handle({ values, identity: { accountId }, reply }) {
       const filters = toFilters(filtersIn(values, values.action))
       if (toConditions(filters).length === 0) throw domainErrors.rule_without_filters()

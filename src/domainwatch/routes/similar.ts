@@ -55,14 +55,12 @@ export function similarRoute(app: HttpServer, shared: EndpointShared, { lookalik
       max_distance: maxDistance,
       limit: integerParameter(`Maximum number of records; default ${DEFAULT_LIMIT}`, 1, MAX_PAGE_RECORDS),
     },
-    document: {
-      operation: 'findSimilarDomains',
-      summary: 'Find recorded domains that resemble a name',
-      description:
-        'Finds names that may be confused with the given one: a letter added, missing or replaced, letters that look the same, accents, ' +
-        'hyphens, words added. Returns the best matches first, each with its reason.',
-      answers: { 200: similarAnswer },
-    },
+    operation: 'findSimilarDomains',
+    summary: 'Find recorded domains that resemble a name',
+    description:
+      'Finds names that may be confused with the given one: a letter added, missing or replaced, letters that look the same, accents, ' +
+      'hyphens, words added. Returns the best matches first, each with its reason.',
+    answers: { 200: similarAnswer },
 
     async handle({ values: { domain, limit, max_distance: most }, identity, reply }) {
       const label = parseLabelOrDomain(domain ?? '')

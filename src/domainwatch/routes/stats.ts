@@ -115,15 +115,13 @@ export function statsRoute(
       ),
       tags: integerParameter('Adds this many tags, those with the most records first', 1, MAX_TAGS),
     },
-    document: {
-      operation: 'getDomainStats',
-      summary: 'Count recorded domains for charts',
-      description:
-        'Counts the records that the filters of `list` match: registrations and deletions per day, lengths, agents and totals. Also returns ' +
-        `when each account last added domains. The days are those from \`from\` to \`to\`, by default the last \`days\`, ` +
-        `at most ${MAX_DAYS} before \`to\`.`,
-      answers: { 200: statsAnswer },
-    },
+    operation: 'getDomainStats',
+    summary: 'Count recorded domains for charts',
+    description:
+      'Counts the records that the filters of `list` match: registrations and deletions per day, lengths, agents and totals. Also returns ' +
+      `when each account last added domains. The days are those from \`from\` to \`to\`, by default the last \`days\`, ` +
+      `at most ${MAX_DAYS} before \`to\`.`,
+    answers: { 200: statsAnswer },
 
     async handle({ values, identity, reply }) {
       const today = statistics.today()

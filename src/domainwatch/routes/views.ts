@@ -67,11 +67,9 @@ export function viewsRoutes(
     route: 'GET /api/v1/domainwatch/views',
     scopes: ['read', 'write'],
     parameters: {},
-    document: {
-      operation: 'listViews',
-      summary: 'List saved views of the account, and those that others share',
-      answers: { 200: viewsAnswer },
-    },
+    operation: 'listViews',
+    summary: 'List saved views of the account, and those that others share',
+    answers: { 200: viewsAnswer },
     async handle({ identity }) {
       const data = await database.all(queries.viewsFor(identity.accountId))
       return { status: 200, count: data.length, data }
@@ -87,17 +85,15 @@ export function viewsRoutes(
       filters: { ...filters, example: EXAMPLE.filters },
       shared: integerParameter('Whether the whole group sees the view (1)', 0, 1),
     },
-    document: {
-      operation: 'saveView',
-      summary: 'Save or change a view',
-      description:
-        'A new view needs `name` and `filters`. Changes the given properties of a view of the account if `id` is given.',
-      answers: {
-        200: viewAnswer,
-        403: ofAnother,
-        404: gone,
-        409: problem('The account has the maximum number of views', domainErrors.too_many_views(MAX_VIEWS)),
-      },
+    operation: 'saveView',
+    summary: 'Save or change a view',
+    description:
+      'A new view needs `name` and `filters`. Changes the given properties of a view of the account if `id` is given.',
+    answers: {
+      200: viewAnswer,
+      403: ofAnother,
+      404: gone,
+      409: problem('The account has the maximum number of views', domainErrors.too_many_views(MAX_VIEWS)),
     },
     handle({ values, identity: { accountId } }) {
       return database.transaction(async (tx) => {
@@ -128,11 +124,9 @@ export function viewsRoutes(
     route: 'DELETE /api/v1/domainwatch/views',
     scopes: ['write'],
     parameters: { id: { ...id, required: true } },
-    document: {
-      operation: 'deleteView',
-      summary: 'Delete a saved view',
-      answers: { 200: viewAnswer, 403: ofAnother, 404: gone },
-    },
+    operation: 'deleteView',
+    summary: 'Delete a saved view',
+    answers: { 200: viewAnswer, 403: ofAnother, 404: gone },
     handle({ values, identity }) {
       const known = values.id ?? ''
       return database.transaction(async (tx) => {

@@ -84,14 +84,12 @@ export function watchDeliveryRoutes(
       limit: integerParameter(`Deliveries per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
       cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),
     },
-    document: {
-      operation: 'listDeliveries',
-      summary: 'List deliveries of a watch',
-      description:
-        `Lists the deliveries of the last ${DELIVERIES_DAYS} days, at most ${MAX_DELIVERIES.toLocaleString('en')}, newest first. The \`Link\` ` +
-        'header has the address of the next page, if there is one.',
-      answers: { 200: deliveriesAnswer, 404: watchGone },
-    },
+    operation: 'listDeliveries',
+    summary: 'List deliveries of a watch',
+    description:
+      `Lists the deliveries of the last ${DELIVERIES_DAYS} days, at most ${MAX_DELIVERIES.toLocaleString('en')}, newest first. The \`Link\` ` +
+      'header has the address of the next page, if there is one.',
+    answers: { 200: deliveriesAnswer, 404: watchGone },
     async handle(call) {
       const { id = '', limit = DEFAULT_PAGE, cursor } = call.values
       const before = cursor === undefined ? undefined : readIdCursor(cursor)
@@ -113,26 +111,24 @@ export function watchDeliveryRoutes(
         example: 'msg_NkS9BzIM6vFRXZ5orBeP',
       },
     },
-    document: {
-      operation: 'replayDelivery',
-      summary: 'Send a delivery again',
-      description:
-        'Sends the delivery once more, with the same ID and content, as soon as the limits of deliveries allow. The list of ' +
-        'deliveries shows the result. A delivery that is being retried is tried now.',
-      answers: {
-        200: replayAnswer,
-        404: problem(
-          'There is no such watch or delivery',
-          domainErrors.delivery_not_found(),
-          domainErrors.watch_not_found(),
-        ),
-        409: problem('Too many replays are queued', domainErrors.too_many_replays(MAX_REPLAYS)),
-        410: problem(
-          'The content of the delivery is no longer kept',
-          domainErrors.delivery_content_gone(),
-          domainErrors.delivery_destination_gone(),
-        ),
-      },
+    operation: 'replayDelivery',
+    summary: 'Send a delivery again',
+    description:
+      'Sends the delivery once more, with the same ID and content, as soon as the limits of deliveries allow. The list of ' +
+      'deliveries shows the result. A delivery that is being retried is tried now.',
+    answers: {
+      200: replayAnswer,
+      404: problem(
+        'There is no such watch or delivery',
+        domainErrors.delivery_not_found(),
+        domainErrors.watch_not_found(),
+      ),
+      409: problem('Too many replays are queued', domainErrors.too_many_replays(MAX_REPLAYS)),
+      410: problem(
+        'The content of the delivery is no longer kept',
+        domainErrors.delivery_content_gone(),
+        domainErrors.delivery_destination_gone(),
+      ),
     },
     async handle({ values: { id = '', delivery }, identity }) {
       if (delivery === undefined) throw missingParameter('delivery')

@@ -45,22 +45,20 @@ export function watchesRoutes(
     route: `POST ${WATCHES_PATH}`,
     scopes: ['write'],
     parameters,
-    document: {
-      operation: 'createWatch',
-      summary: 'Create a watch',
-      description:
-        'Saves filters, and notifies of new matches by webhook (Standard Webhooks), messages to people, an Atom feed, or several ' +
-        'of these. The secret and the address of the Atom feed are returned only in this response.',
-      answers: {
-        200: watchMade,
-        400: watchRefused,
-        409: problem(
-          'The account has the maximum number of watches',
-          domainErrors.too_many_watches(MAX_WATCHES),
-          domainErrors.too_many_shared_watches(0),
-          domainErrors.too_many_account_destinations(0),
-        ),
-      },
+    operation: 'createWatch',
+    summary: 'Create a watch',
+    description:
+      'Saves filters, and notifies of new matches by webhook (Standard Webhooks), messages to people, an Atom feed, or several ' +
+      'of these. The secret and the address of the Atom feed are returned only in this response.',
+    answers: {
+      200: watchMade,
+      400: watchRefused,
+      409: problem(
+        'The account has the maximum number of watches',
+        domainErrors.too_many_watches(MAX_WATCHES),
+        domainErrors.too_many_shared_watches(0),
+        domainErrors.too_many_account_destinations(0),
+      ),
     },
     async handle({ values, identity }) {
       if (values.name === undefined) throw missingParameter('name')
@@ -73,11 +71,9 @@ export function watchesRoutes(
     route: `GET ${WATCHES_PATH}`,
     scopes: ['read', 'write'],
     parameters: {},
-    document: {
-      operation: 'listWatches',
-      summary: 'List watches of the account, and those that others share',
-      answers: { 200: watchesAnswer },
-    },
+    operation: 'listWatches',
+    summary: 'List watches of the account, and those that others share',
+    answers: { 200: watchesAnswer },
     async handle({ identity }) {
       const data = await watches.list(identity.accountId)
       return { status: 200, count: data.length, data }
@@ -88,15 +84,13 @@ export function watchesRoutes(
     route: `DELETE ${WATCHES_PATH}`,
     scopes: ['write'],
     parameters: which,
-    document: {
-      operation: 'deleteWatch',
-      summary: 'Delete a watch',
-      description: 'Also deletes the Atom feed and the deliveries of the watch.',
-      answers: {
-        200: watchAnswer,
-        403: problem('Another account shares the watch', domainErrors.owner_only()),
-        404: watchGone,
-      },
+    operation: 'deleteWatch',
+    summary: 'Delete a watch',
+    description: 'Also deletes the Atom feed and the deliveries of the watch.',
+    answers: {
+      200: watchAnswer,
+      403: problem('Another account shares the watch', domainErrors.owner_only()),
+      404: watchGone,
     },
     async handle({ values: { id = '' }, identity }) {
       await watches.remove(identity.accountId, id)
@@ -109,17 +103,15 @@ export function watchesRoutes(
     route: `POST ${WATCHES_PATH}/test`,
     scopes: ['write'],
     parameters: which,
-    document: {
-      operation: 'testWatch',
-      summary: 'Send a test to the destinations of a watch',
-      description:
-        'Waits up to 25 s for the responses. Abandoned deliveries to a destination resume if its test arrives. An account can send ' +
-        'ten tests, then ten a minute; a host gets twenty tests, then twenty a minute.',
-      answers: {
-        200: testAnswer,
-        404: watchGone,
-        429: problem('Too many tests', tooManyRequests()),
-      },
+    operation: 'testWatch',
+    summary: 'Send a test to the destinations of a watch',
+    description:
+      'Waits up to 25 s for the responses. Abandoned deliveries to a destination resume if its test arrives. An account can send ' +
+      'ten tests, then ten a minute; a host gets twenty tests, then twenty a minute.',
+    answers: {
+      200: testAnswer,
+      404: watchGone,
+      429: problem('Too many tests', tooManyRequests()),
     },
     async handle({ values: { id = '' }, identity }) {
       const data = await watches.test(identity.accountId, id)
@@ -176,24 +168,22 @@ export function watchEditRoutes(
     route: `POST ${WATCHES_PATH}/update`,
     scopes: ['write'],
     parameters: editParameters,
-    document: {
-      operation: 'updateWatch',
-      summary: 'Edit, pause or share a watch',
-      description:
-        'Changes the given properties. The filters are one property: any of them replaces all, and an empty `search` alone ' +
-        'removes all. Only the account that created the watch may change `url`, `to`, `atom` and `shared`. A secret or the ' +
-        'address of an Atom feed that this edit creates is returned only in this response.',
-      answers: {
-        200: watchEdited,
-        400: watchRefused,
-        403: problem('Another account shares the watch', domainErrors.owner_only()),
-        404: watchGone,
-        409: problem(
-          'The group has the maximum number of shared watches',
-          domainErrors.too_many_shared_watches(MAX_SHARED),
-          domainErrors.too_many_account_destinations(0),
-        ),
-      },
+    operation: 'updateWatch',
+    summary: 'Edit, pause or share a watch',
+    description:
+      'Changes the given properties. The filters are one property: any of them replaces all, and an empty `search` alone ' +
+      'removes all. Only the account that created the watch may change `url`, `to`, `atom` and `shared`. A secret or the ' +
+      'address of an Atom feed that this edit creates is returned only in this response.',
+    answers: {
+      200: watchEdited,
+      400: watchRefused,
+      403: problem('Another account shares the watch', domainErrors.owner_only()),
+      404: watchGone,
+      409: problem(
+        'The group has the maximum number of shared watches',
+        domainErrors.too_many_shared_watches(MAX_SHARED),
+        domainErrors.too_many_account_destinations(0),
+      ),
     },
     async handle({ values, identity }) {
       const { id = '', ...given } = values
@@ -205,16 +195,14 @@ export function watchEditRoutes(
     route: `POST ${WATCHES_PATH}/rotate`,
     scopes: ['write'],
     parameters: which,
-    document: {
-      operation: 'rotateWatchSecret',
-      summary: 'Replace the secret of a watch',
-      description: `Returns the new secret, only in this response. For ${SECRETS_OVERLAP_HOURS} hours, webhooks have a signature by each secret, the new one first.`,
-      answers: {
-        200: secretRotated,
-        403: problem('Another account shares the watch', domainErrors.owner_only()),
-        404: watchGone,
-        409: problem('The watch has no webhook', domainErrors.webhook_missing()),
-      },
+    operation: 'rotateWatchSecret',
+    summary: 'Replace the secret of a watch',
+    description: `Returns the new secret, only in this response. For ${SECRETS_OVERLAP_HOURS} hours, webhooks have a signature by each secret, the new one first.`,
+    answers: {
+      200: secretRotated,
+      403: problem('Another account shares the watch', domainErrors.owner_only()),
+      404: watchGone,
+      409: problem('The watch has no webhook', domainErrors.webhook_missing()),
     },
     async handle({ values: { id = '' }, identity }) {
       const { secret, until } = await watches.rotate(identity.accountId, id)

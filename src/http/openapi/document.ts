@@ -107,11 +107,10 @@ function mergedAnswers(
   return { ...common, ...Object.fromEntries(merged) }
 }
 
-interface Documented extends Access {
+interface Documented extends Access, EndpointDocument {
   readonly methods: readonly string[]
   readonly parameters: Parameters
   readonly ignoresUnknown?: boolean
-  readonly document: EndpointDocument
   /** Largest body, in bytes. */
   readonly bodyLimit: number
 }
@@ -125,7 +124,7 @@ declare module 'fastify' {
 
 /** Returns the route's schema: the OpenAPI document is generated from it, and responses are serialised by it. */
 export function documentEndpoint(endpoint: Documented, method: string): FastifySchema {
-  const { bodyLimit, document, parameters } = endpoint
+  const { bodyLimit, operation, parameters } = endpoint
   const properties: Record<string, JsonSchema> = {}
   const named: Record<string, unknown> = {}
   const required: string[] = []
@@ -143,27 +142,26 @@ export function documentEndpoint(endpoint: Documented, method: string): FastifyS
   const inBody = Object.fromEntries(
     Object.entries(properties).filter(([name]) => parameters[name]?.names === undefined),
   )
-  const { operation } = document
   return {
     tags: [endpoint.service],
-    summary: document.summary,
+    summary: endpoint.summary,
     'x-scopes': [...endpoint.scopes, 'full'],
     // Of two methods, the first is the proper one.
     operationId:
       method === endpoint.methods[0] ? operation : `${operation}By${capitalize(method.toLowerCase())}`,
     security: [{ api: [] }],
-    response: mergedAnswers(document.answers, {
+    response: mergedAnswers(endpoint.answers, {
       ...COMMON_ANSWERS,
       ...parameterAnswers(endpoint),
       ...(isPost ? bodyAnswers(bodyLimit) : {}),
     }),
-    ...(document.description === undefined ? {} : { description: document.description }),
-    ...(document.deprecated === true && { deprecated: true }),
+    ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
+    ...(endpoint.deprecated === true && { deprecated: true }),
     // Parameters of a POST may be in its query as well: generated clients send them in one place.
     ...(isPost
       ? {
           body: {
-            content: bodyContent(`${capitalize(operation)}Body`, inBody, named, required, document.body),
+            content: bodyContent(`${capitalize(operation)}Body`, inBody, named, required, endpoint.body),
           },
         }
       : { querystring: { type: 'object', properties, required } }),

@@ -49,23 +49,21 @@ export function aliasRoutes(app: HttpServer, images: ImageRoutes): void {
       name,
       hash: { ...hashParameter, description: 'Hash of the image; empty to remove the alias' },
     },
-    document: {
-      operation: 'setAlias',
-      summary: 'Name an image',
-      description: 'Links by the alias serve this image from now on. Deleting the image removes the alias.',
-      answers: {
-        200: schema.answer(
-          {
-            name: schema.string('Alias'),
-            hash: schema.nullable(schemaOf('hash')),
-            link: schema.nullable(LINK),
-          },
-          'The alias was stored or removed',
-          EXAMPLE_ALIAS,
-        ),
-        400: schema.problem('The name of the account contains `/`', imageErrors.account_without_aliases()),
-        404: schema.problem('This application has no such image', imageErrors.image_not_found()),
-      },
+    operation: 'setAlias',
+    summary: 'Name an image',
+    description: 'Links by the alias serve this image from now on. Deleting the image removes the alias.',
+    answers: {
+      200: schema.answer(
+        {
+          name: schema.string('Alias'),
+          hash: schema.nullable(schemaOf('hash')),
+          link: schema.nullable(LINK),
+        },
+        'The alias was stored or removed',
+        EXAMPLE_ALIAS,
+      ),
+      400: schema.problem('The name of the account contains `/`', imageErrors.account_without_aliases()),
+      404: schema.problem('This application has no such image', imageErrors.image_not_found()),
     },
 
     async handle({ identity: { accountId, account }, values }) {
@@ -90,26 +88,24 @@ export function aliasRoutes(app: HttpServer, images: ImageRoutes): void {
       limit: integer(`Aliases per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
       cursor,
     },
-    document: {
-      operation: 'listAliases',
-      summary: 'List aliases of images',
-      description:
-        'Lists aliases by name. If there are more, the `Link` header has the address of the next page.',
-      answers: {
-        200: schema.answer(
-          {
-            count: schema.integer('Number of aliases returned'),
-            data: schema.array(
-              schema.object(
-                { name: schema.string('Alias'), hash: schemaOf('hash'), link: LINK },
-                { title: 'Alias' },
-              ),
+    operation: 'listAliases',
+    summary: 'List aliases of images',
+    description:
+      'Lists aliases by name. If there are more, the `Link` header has the address of the next page.',
+    answers: {
+      200: schema.answer(
+        {
+          count: schema.integer('Number of aliases returned'),
+          data: schema.array(
+            schema.object(
+              { name: schema.string('Alias'), hash: schemaOf('hash'), link: LINK },
+              { title: 'Alias' },
             ),
-          },
-          'Aliases of the application',
-          { count: 1, data: [EXAMPLE_ALIAS] },
-        ),
-      },
+          ),
+        },
+        'Aliases of the application',
+        { count: 1, data: [EXAMPLE_ALIAS] },
+      ),
     },
 
     async handle(call) {

@@ -52,23 +52,21 @@ export function bansRoutes(app: HttpServer, images: ImageRoutes): void {
         MAX_DISTANCE,
       ),
     },
-    document: {
-      operation: 'createBan',
-      summary: 'Ban a picture',
-      description:
-        'Refuses later uploads of the application that are these bytes or look like the picture: 403 `image_banned`. An ' +
-        'image that the application does not hold, and one without contrast, is banned by its `hash` only.',
-      answers: {
-        200: schema.answer(banFields, 'The ban', EXAMPLE_BAN),
-        400: schema.problem(
-          'Neither or both of `hash` and `dhash` are given',
-          imageErrors.hash_or_dhash_missing(),
-        ),
-        409: schema.problem(
-          'The application has the maximum number of bans',
-          imageErrors.too_many_bans(MAX_BANS),
-        ),
-      },
+    operation: 'createBan',
+    summary: 'Ban a picture',
+    description:
+      'Refuses later uploads of the application that are these bytes or look like the picture: 403 `image_banned`. An ' +
+      'image that the application does not hold, and one without contrast, is banned by its `hash` only.',
+    answers: {
+      200: schema.answer(banFields, 'The ban', EXAMPLE_BAN),
+      400: schema.problem(
+        'Neither or both of `hash` and `dhash` are given',
+        imageErrors.hash_or_dhash_missing(),
+      ),
+      409: schema.problem(
+        'The application has the maximum number of bans',
+        imageErrors.too_many_bans(MAX_BANS),
+      ),
     },
 
     async handle({ identity: { accountId }, values: { hash, dhash, distance = DEFAULT_DISTANCE } }) {
@@ -85,19 +83,17 @@ export function bansRoutes(app: HttpServer, images: ImageRoutes): void {
     route: 'GET /api/v1/imagestore/bans',
     scopes: [],
     parameters: {},
-    document: {
-      operation: 'listBans',
-      summary: 'List banned pictures',
-      answers: {
-        200: schema.answer(
-          {
-            count: schema.integer('Number of bans'),
-            data: schema.array(schema.object(banFields, { title: 'Ban' }), 'Bans, the oldest first'),
-          },
-          'Bans of the application',
-          { count: 1, data: [EXAMPLE_BAN] },
-        ),
-      },
+    operation: 'listBans',
+    summary: 'List banned pictures',
+    answers: {
+      200: schema.answer(
+        {
+          count: schema.integer('Number of bans'),
+          data: schema.array(schema.object(banFields, { title: 'Ban' }), 'Bans, the oldest first'),
+        },
+        'Bans of the application',
+        { count: 1, data: [EXAMPLE_BAN] },
+      ),
     },
 
     async handle({ identity }) {
@@ -112,13 +108,11 @@ export function bansRoutes(app: HttpServer, images: ImageRoutes): void {
     parameters: {
       id: { ...text('ID of the ban', MAX_ID_CHARACTERS), required: true, example: EXAMPLE_BAN.id },
     },
-    document: {
-      operation: 'deleteBan',
-      summary: 'Lift a ban',
-      answers: {
-        200: schema.answer({ id: banFields.id }, 'The ban was lifted', { id: EXAMPLE_BAN.id }),
-        404: schema.problem('This application has no such ban', imageErrors.ban_not_found()),
-      },
+    operation: 'deleteBan',
+    summary: 'Lift a ban',
+    answers: {
+      200: schema.answer({ id: banFields.id }, 'The ban was lifted', { id: EXAMPLE_BAN.id }),
+      404: schema.problem('This application has no such ban', imageErrors.ban_not_found()),
     },
 
     async handle({ identity, values: { id = '' } }) {

@@ -60,20 +60,18 @@ export function definitionRoutes(app: HttpServer, images: ImageRoutes): void {
       route: `GET /api/v1/admin/${kind.toLowerCase()}s`,
       scopes: [],
       parameters: {},
-      document: {
-        operation: `list${kind}s`,
-        summary: `List ${kind.toLowerCase()}s for links`,
-        description: 'Lists them by name, without those of the settings file.',
-        answers: {
-          200: schema.answer(
-            {
-              count: schema.integer('Number of definitions'),
-              data: schema.array(schema.object(fields, { title: kind })),
-            },
-            'Definitions of administrators',
-            { count: 1, data: [example] },
-          ),
-        },
+      operation: `list${kind}s`,
+      summary: `List ${kind.toLowerCase()}s for links`,
+      description: 'Lists them by name, without those of the settings file.',
+      answers: {
+        200: schema.answer(
+          {
+            count: schema.integer('Number of definitions'),
+            data: schema.array(schema.object(fields, { title: kind })),
+          },
+          'Definitions of administrators',
+          { count: 1, data: [example] },
+        ),
       },
       async handle() {
         const data = await read()
@@ -99,22 +97,20 @@ export function definitionRoutes(app: HttpServer, images: ImageRoutes): void {
         example: EXAMPLE_PRESET.modifiers,
       },
     },
-    document: {
-      operation: 'definePreset',
-      summary: 'Define a preset for links',
-      description: 'Links of all applications may use it from now on, on all nodes.',
-      answers: {
-        200: schema.answer(
-          { name: NAME, modifiers: schema.nullable(MODIFIERS) },
-          'The definition was stored or removed',
-          EXAMPLE_PRESET,
-        ),
-        400: schema.problem(
-          'A modifier is invalid',
-          linkError({ kind: 'fault', fault: { kind: 'unknown', token: 'zoom_2' } }),
-        ),
-        409: taken,
-      },
+    operation: 'definePreset',
+    summary: 'Define a preset for links',
+    description: 'Links of all applications may use it from now on, on all nodes.',
+    answers: {
+      200: schema.answer(
+        { name: NAME, modifiers: schema.nullable(MODIFIERS) },
+        'The definition was stored or removed',
+        EXAMPLE_PRESET,
+      ),
+      400: schema.problem(
+        'A modifier is invalid',
+        linkError({ kind: 'fault', fault: { kind: 'unknown', token: 'zoom_2' } }),
+      ),
+      409: taken,
     },
     async handle({ identity, values: { name: preset, modifiers } }) {
       if (preset === undefined) throw missingParameter('name')
@@ -147,19 +143,17 @@ export function definitionRoutes(app: HttpServer, images: ImageRoutes): void {
       margin: integer('Distance from the edges in percent of the width of the image; default 3', 0, 100),
       opacity: integer('Opacity in percent; default 100', 1, 100),
     },
-    document: {
-      operation: 'defineWatermark',
-      summary: 'Define a watermark for links',
-      description:
-        'Links of the applications that hold its image may use it from now on, on all nodes. Omitted parameters have their defaults.',
-      answers: {
-        200: schema.answer(
-          { name: NAME, image: schema.nullable(PLACEMENT.image) },
-          'The definition was stored or removed',
-          { name: 'logo', image: EXAMPLE.hash.example },
-        ),
-        409: taken,
-      },
+    operation: 'defineWatermark',
+    summary: 'Define a watermark for links',
+    description:
+      'Links of the applications that hold its image may use it from now on, on all nodes. Omitted parameters have their defaults.',
+    answers: {
+      200: schema.answer(
+        { name: NAME, image: schema.nullable(PLACEMENT.image) },
+        'The definition was stored or removed',
+        { name: 'logo', image: EXAMPLE.hash.example },
+      ),
+      409: taken,
     },
     async handle({ identity, values: { name: mark, image, ...given } }) {
       if (mark === undefined) throw missingParameter('name')

@@ -67,20 +67,18 @@ export function hooksRoutes(app: HttpServer, images: ImageRoutes): void {
       },
       events,
     },
-    document: {
-      operation: 'createHook',
-      summary: 'Create a webhook for images',
-      description:
-        'Later changes of images and aliases of the application are sent to the address by Standard Webhooks, in their order, ' +
-        'each at least once. The secret is returned only in this response.',
-      answers: {
-        200: schema.answer(
-          { ...described, secret: schema.string('Secret that signs. Returned only in this response') },
-          'The hook was created',
-          { ...EXAMPLE_HOOK, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0Q8YkZ0m3nE=' },
-        ),
-        409: schema.problem('The application has its maximum', imageErrors.too_many_hooks(MAX_HOOKS)),
-      },
+    operation: 'createHook',
+    summary: 'Create a webhook for images',
+    description:
+      'Later changes of images and aliases of the application are sent to the address by Standard Webhooks, in their order, ' +
+      'each at least once. The secret is returned only in this response.',
+    answers: {
+      200: schema.answer(
+        { ...described, secret: schema.string('Secret that signs. Returned only in this response') },
+        'The hook was created',
+        { ...EXAMPLE_HOOK, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0Q8YkZ0m3nE=' },
+      ),
+      409: schema.problem('The application has its maximum', imageErrors.too_many_hooks(MAX_HOOKS)),
     },
 
     async handle({ identity: { accountId }, values: { url, events: wanted = HOOK_EVENTS } }) {
@@ -94,32 +92,30 @@ export function hooksRoutes(app: HttpServer, images: ImageRoutes): void {
     route: 'GET /api/v1/imagestore/hooks',
     scopes: [],
     parameters: {},
-    document: {
-      operation: 'listHooks',
-      summary: 'List webhooks for images',
-      answers: {
-        200: schema.answer(
-          {
-            count: schema.integer('Number of hooks'),
-            data: schema.array(
-              schema.object(
-                {
-                  ...described,
-                  created: schema.string('Creation time, in UTC (RFC 3339)'),
-                  ...deliveryStateFields,
-                },
-                { title: 'Hook' },
-              ),
-              'Oldest first',
+    operation: 'listHooks',
+    summary: 'List webhooks for images',
+    answers: {
+      200: schema.answer(
+        {
+          count: schema.integer('Number of hooks'),
+          data: schema.array(
+            schema.object(
+              {
+                ...described,
+                created: schema.string('Creation time, in UTC (RFC 3339)'),
+                ...deliveryStateFields,
+              },
+              { title: 'Hook' },
             ),
-          },
-          "The application's hooks",
-          {
-            count: 1,
-            data: [{ ...EXAMPLE_HOOK, created: '2026-01-05T13:20:30.000Z', ...DELIVERY_STATE_EXAMPLE }],
-          },
-        ),
-      },
+            'Oldest first',
+          ),
+        },
+        "The application's hooks",
+        {
+          count: 1,
+          data: [{ ...EXAMPLE_HOOK, created: '2026-01-05T13:20:30.000Z', ...DELIVERY_STATE_EXAMPLE }],
+        },
+      ),
     },
 
     async handle({ identity }) {
@@ -134,13 +130,11 @@ export function hooksRoutes(app: HttpServer, images: ImageRoutes): void {
     parameters: {
       id: { ...text('ID of the hook', MAX_ID_CHARACTERS), required: true, example: EXAMPLE_HOOK.id },
     },
-    document: {
-      operation: 'deleteHook',
-      summary: 'Delete a webhook for images',
-      answers: {
-        200: schema.answer({ id: described.id }, 'The hook was deleted', { id: EXAMPLE_HOOK.id }),
-        404: schema.problem('This application has no such hook', imageErrors.hook_not_found()),
-      },
+    operation: 'deleteHook',
+    summary: 'Delete a webhook for images',
+    answers: {
+      200: schema.answer({ id: described.id }, 'The hook was deleted', { id: EXAMPLE_HOOK.id }),
+      404: schema.problem('This application has no such hook', imageErrors.hook_not_found()),
     },
 
     async handle({ identity, values: { id = '' } }) {

@@ -63,15 +63,13 @@ export function getRoute(app: HttpServer, images: ImageRoutes): void {
     scopes: ['read', 'upload'],
     ignoresUnknown: true,
     parameters: { hash: hashParameter },
-    document: {
-      operation: 'getImage',
-      summary: 'Get the details of an image',
-      description: 'A key of scope `upload` only gets images that it uploaded itself.',
-      answers: {
-        200: getAnswer,
-        401: problem('The key or `hash` is missing', imageErrors.hash_missing()),
-        404: problem('This application has no such image', imageErrors.image_not_found()),
-      },
+    operation: 'getImage',
+    summary: 'Get the details of an image',
+    description: 'A key of scope `upload` only gets images that it uploaded itself.',
+    answers: {
+      200: getAnswer,
+      401: problem('The key or `hash` is missing', imageErrors.hash_missing()),
+      404: problem('This application has no such image', imageErrors.image_not_found()),
     },
 
     handle({ identity, values: { hash } }) {
@@ -100,18 +98,16 @@ export function updateRoute(app: HttpServer, images: ImageRoutes): void {
     route: 'POST /api/v1/imagestore/update',
     scopes: ['upload'],
     parameters: { hash: hashParameter, name: nameParameter('New name'), expires, ...editParameters },
-    document: {
-      operation: 'updateImage',
-      summary: 'Edit an image',
-      description:
-        'Changes only the given fields, and returns the details as `get` does. A key of scope `upload` edits what it uploaded itself, unless others of the ' +
-        'application uploaded it too.',
-      answers: {
-        200: { ...getAnswer, description: 'Details of the image after the change' },
-        400: problem('A parameter is invalid', notInFuture()),
-        403: problem('Another key of the application uploaded the image too', imageErrors.image_shared()),
-        404: problem('This application has no such image', imageErrors.image_not_found()),
-      },
+    operation: 'updateImage',
+    summary: 'Edit an image',
+    description:
+      'Changes only the given fields, and returns the details as `get` does. A key of scope `upload` edits what it uploaded itself, unless others of the ' +
+      'application uploaded it too.',
+    answers: {
+      200: { ...getAnswer, description: 'Details of the image after the change' },
+      400: problem('A parameter is invalid', notInFuture()),
+      403: problem('Another key of the application uploaded the image too', imageErrors.image_shared()),
+      404: problem('This application has no such image', imageErrors.image_not_found()),
     },
 
     async handle({ identity, values: { hash = '', ...changes } }) {
@@ -134,17 +130,15 @@ export function deleteRoute(app: HttpServer, images: ImageRoutes): void {
     alias: 'POST',
     scopes: ['upload'],
     parameters: { hash: hashParameter },
-    document: {
-      operation: 'deleteImage',
-      summary: 'Delete an image',
-      description:
-        'The public link stops working, unless another application holds the same bytes. A key of scope `upload` ' +
-        'deletes what it uploaded itself; what others of the application uploaded too stays for them. Deletes finally, also an image in ' +
-        'the trash.',
-      answers: {
-        200: deleteAnswer,
-        404: problem('This application has no such image', imageErrors.image_not_found()),
-      },
+    operation: 'deleteImage',
+    summary: 'Delete an image',
+    description:
+      'The public link stops working, unless another application holds the same bytes. A key of scope `upload` ' +
+      'deletes what it uploaded itself; what others of the application uploaded too stays for them. Deletes finally, also an image in ' +
+      'the trash.',
+    answers: {
+      200: deleteAnswer,
+      404: problem('This application has no such image', imageErrors.image_not_found()),
     },
 
     async handle({ identity, values: { hash } }) {
@@ -166,21 +160,19 @@ export function trashRoute(app: HttpServer, images: ImageRoutes): void {
     route: 'POST /api/v1/imagestore/trash',
     scopes: ['upload'],
     parameters: { hash: hashParameter, restore: flag('Take the image out of the trash') },
-    document: {
-      operation: 'trashImage',
-      summary: 'Move an image to the trash, or back',
-      description:
-        `An image in the trash is only in lists with \`trash\`, and its links answer as if it were deleted. After ${TRASH_DAYS} days ` +
-        'it is deleted; until then `restore`, or an upload of the same bytes, takes it back, and the quota counts it. A key of ' +
-        'scope `upload` can move what it uploaded itself, unless others of the application uploaded it too.',
-      answers: {
-        200: answer({ hash: schemaOf('hash'), trashed_at: schemaOf('trashed_at') }, 'The image was moved', {
-          hash: EXAMPLE.hash.example,
-          trashed_at: 1_767_202_234,
-        }),
-        403: problem('Others of the application uploaded the image, too', imageErrors.image_shared()),
-        404: problem('This application has no such image', imageErrors.image_not_found()),
-      },
+    operation: 'trashImage',
+    summary: 'Move an image to the trash, or back',
+    description:
+      `An image in the trash is only in lists with \`trash\`, and its links answer as if it were deleted. After ${TRASH_DAYS} days ` +
+      'it is deleted; until then `restore`, or an upload of the same bytes, takes it back, and the quota counts it. A key of ' +
+      'scope `upload` can move what it uploaded itself, unless others of the application uploaded it too.',
+    answers: {
+      200: answer({ hash: schemaOf('hash'), trashed_at: schemaOf('trashed_at') }, 'The image was moved', {
+        hash: EXAMPLE.hash.example,
+        trashed_at: 1_767_202_234,
+      }),
+      403: problem('Others of the application uploaded the image, too', imageErrors.image_shared()),
+      404: problem('This application has no such image', imageErrors.image_not_found()),
     },
 
     async handle({ identity, values: { hash = '', restore } }) {

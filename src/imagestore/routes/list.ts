@@ -75,13 +75,11 @@ export function imageListRoute(app: HttpServer, images: ImageRoutes): void {
     route: 'GET /api/v1/imagestore/list',
     scopes: ['read'],
     parameters,
-    document: {
-      operation: 'listImages',
-      summary: 'List the images of the application',
-      description:
-        'Lists the newest images first, unless `order` says otherwise. If there are more, the `Link` header has the address of the next page.',
-      answers: { 200: listAnswer },
-    },
+    operation: 'listImages',
+    summary: 'List the images of the application',
+    description:
+      'Lists the newest images first, unless `order` says otherwise. If there are more, the `Link` header has the address of the next page.',
+    answers: { 200: listAnswer },
 
     async handle({ identity: { accountId }, values, request, reply }) {
       const { limit = DEFAULT_PAGE, cursor, order = 'date', tag, mime, from, to, trash, group } = values

@@ -66,21 +66,19 @@ export function similarRoute(app: HttpServer, images: ImageRoutes): void {
     route: 'GET /api/v1/imagestore/similar',
     scopes: ['read'],
     parameters,
-    document: {
-      operation: 'findSimilarImages',
-      summary: 'Find images of the application that look alike',
-      description:
-        'Compares with `hash`, an image of the application, which is then the first result, or with `dhash`. Sorts by distance, ' +
-        'then by dhash, then by hash. No image within the distance is missed, except pictures without ' +
-        'contrast, whose dhash is 0: they never match.',
-      answers: {
-        200: similarAnswer,
-        400: schema.problem(
-          'Neither or both of `hash` and `dhash` are given',
-          imageErrors.hash_or_dhash_missing(),
-        ),
-        404: schema.problem('This application has no such image', imageErrors.image_not_found()),
-      },
+    operation: 'findSimilarImages',
+    summary: 'Find images of the application that look alike',
+    description:
+      'Compares with `hash`, an image of the application, which is then the first result, or with `dhash`. Sorts by distance, ' +
+      'then by dhash, then by hash. No image within the distance is missed, except pictures without ' +
+      'contrast, whose dhash is 0: they never match.',
+    answers: {
+      200: similarAnswer,
+      400: schema.problem(
+        'Neither or both of `hash` and `dhash` are given',
+        imageErrors.hash_or_dhash_missing(),
+      ),
+      404: schema.problem('This application has no such image', imageErrors.image_not_found()),
     },
 
     async handle({ identity: { accountId }, values, reply }) {

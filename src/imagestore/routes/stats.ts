@@ -70,13 +70,11 @@ export function statsRoute(app: HttpServer, images: ImageRoutes): void {
     route: 'GET /api/v1/imagestore/stats',
     scopes: ['read'],
     parameters,
-    document: {
-      operation: 'getImageStats',
-      summary: 'Get the usage and the quotas of the application',
-      description:
-        'Returns the current, exact usage without expired images, and the uploads of each day with uploads.',
-      answers: { 200: statsAnswer },
-    },
+    operation: 'getImageStats',
+    summary: 'Get the usage and the quotas of the application',
+    description:
+      'Returns the current, exact usage without expired images, and the uploads of each day with uploads.',
+    answers: { 200: statsAnswer },
 
     async handle({ identity: { accountId }, values: { days = DEFAULT_DAYS }, reply }) {
       const { max_images = null, max_bytes = null } =

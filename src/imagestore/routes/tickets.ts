@@ -52,28 +52,26 @@ export function ticketsRoute(app: HttpServer, images: ImageRoutes): void {
       tags: tagsParameter,
       eager: eagerParameter,
     },
-    document: {
-      operation: 'createTicket',
-      summary: 'Create a ticket for visitors to upload images',
-      description:
-        'Anyone who has the ticket may upload images to its address without a key, for example from a browser. ' +
-        'The values of the ticket apply to all these images. They belong to the application, or to the key if it ' +
-        'has the scope `upload`.',
-      answers: {
-        200: schema.answer(
-          {
-            ticket: schema.string('Secret of the ticket; it is returned only in this response'),
-            url: schema.string({ format: 'uri', description: 'Address to upload to' }),
-            expires: schema.integer('Expiry time of the ticket, in seconds since 1970-01-01 UTC'),
-          },
-          'The ticket was created',
-          {
-            ticket: 'mZ0xq3bKb0Tz4mY1oW2wq8tq7dU5Hn0c',
-            url: 'http://127.0.0.1:8080/u/mZ0xq3bKb0Tz4mY1oW2wq8tq7dU5Hn0c',
-            expires: 1_767_202_834,
-          },
-        ),
-      },
+    operation: 'createTicket',
+    summary: 'Create a ticket for visitors to upload images',
+    description:
+      'Anyone who has the ticket may upload images to its address without a key, for example from a browser. ' +
+      'The values of the ticket apply to all these images. They belong to the application, or to the key if it ' +
+      'has the scope `upload`.',
+    answers: {
+      200: schema.answer(
+        {
+          ticket: schema.string('Secret of the ticket; it is returned only in this response'),
+          url: schema.string({ format: 'uri', description: 'Address to upload to' }),
+          expires: schema.integer('Expiry time of the ticket, in seconds since 1970-01-01 UTC'),
+        },
+        'The ticket was created',
+        {
+          ticket: 'mZ0xq3bKb0Tz4mY1oW2wq8tq7dU5Hn0c',
+          url: 'http://127.0.0.1:8080/u/mZ0xq3bKb0Tz4mY1oW2wq8tq7dU5Hn0c',
+          expires: 1_767_202_834,
+        },
+      ),
     },
 
     async handle({ identity, values }) {

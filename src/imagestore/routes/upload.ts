@@ -89,37 +89,35 @@ export function uploadRoute(app: HttpServer, images: ImageRoutes): void {
     bodyLimit: maxBodyBytes(maxBytes),
     parameters: {},
     ignoresUnknown: true,
-    document: {
-      operation: 'uploadImage',
-      summary: 'Upload an image',
-      body: uploadBody,
-      answers: {
-        200: uploadAnswer,
-        400: problemWith(
-          { reason },
-          '`info.expires` is not in the future, or another optional field of `info` is invalid',
-          notInFuture(),
-        ),
-        401: problemWith(
-          { reason },
-          'The key or `info` is missing, or the image is damaged',
-          refused(imageErrors.image_damaged(), 'damaged'),
-          imageErrors.info_missing(),
-        ),
-        403: problemWith(
-          { reason },
-          'The key is for another service, or the application has reached its image quota or has banned the picture',
-          refused(quotaError({ kind: 'full', of: 'images', max: 100, used: 100 }, true), 'quota'),
-          imageErrors.image_banned(),
-        ),
-        413: problemWith(
-          { reason },
-          'The image is too large, or exceeds the byte quota of the application',
-          refused(imageErrors.image_too_large(maxBytes), 'too_many_bytes'),
-          imageErrors.quota_bytes(''),
-        ),
-        500: problem('The image could not be saved', imageErrors.not_saved()),
-      },
+    operation: 'uploadImage',
+    summary: 'Upload an image',
+    body: uploadBody,
+    answers: {
+      200: uploadAnswer,
+      400: problemWith(
+        { reason },
+        '`info.expires` is not in the future, or another optional field of `info` is invalid',
+        notInFuture(),
+      ),
+      401: problemWith(
+        { reason },
+        'The key or `info` is missing, or the image is damaged',
+        refused(imageErrors.image_damaged(), 'damaged'),
+        imageErrors.info_missing(),
+      ),
+      403: problemWith(
+        { reason },
+        'The key is for another service, or the application has reached its image quota or has banned the picture',
+        refused(quotaError({ kind: 'full', of: 'images', max: 100, used: 100 }, true), 'quota'),
+        imageErrors.image_banned(),
+      ),
+      413: problemWith(
+        { reason },
+        'The image is too large, or exceeds the byte quota of the application',
+        refused(imageErrors.image_too_large(maxBytes), 'too_many_bytes'),
+        imageErrors.quota_bytes(''),
+      ),
+      500: problem('The image could not be saved', imageErrors.not_saved()),
     },
 
     async handle({ body, identify, request, reply }) {
