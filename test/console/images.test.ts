@@ -287,6 +287,35 @@ test('usage shows limits, formats and uploads per day', async () => {
   await context.close()
 })
 
+test('the trash is emptied of all its images after a confirmation', async () => {
+  const service = await startService()
+  await using _ = service
+  const client = new ImageClient(service.url, service.imageKey)
+  // More than a page of the list.
+  const pictures = await Promise.all(
+    Array.from({ length: 203 }, (_, index) =>
+      noise(16, 1 + index)
+        .png()
+        .toBuffer(),
+    ),
+  )
+  await Promise.all(pictures.map((picture, index) => client.upload(picture, { name: `${index}.png` })))
+  await service.sql(`UPDATE images SET trashed_at = date`)
+  await client.upload(await noise(17, 17).png().toBuffer(), { name: 'queda.png' })
+  const { page, context, complaints } = await browser.open(service, 'imagenes?papelera', {
+    imagestore: service.imageKey,
+  })
+  await page.getByRole('button', { name: 'Vaciar la papelera' }).click()
+  const dialog = page.getByRole('dialog', { name: '¿Borrar 203 imágenes definitivamente?' })
+  await dialog.getByText('No se puede deshacer.').waitFor()
+  await dialog.getByRole('button', { name: 'Borrar definitivamente' }).click()
+  await page.getByText('La papelera está vacía').waitFor()
+  assert.equal((await client.list({ trash: '1' })).body['total'], 0)
+  assert.equal((await client.list()).body['total'], 1)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('deleted images go to the trash, from where they come back or are deleted permanently after a confirmation', async () => {
   for (const [name, width] of [
     ['uno', 30],

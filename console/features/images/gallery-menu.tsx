@@ -5,10 +5,11 @@ import { MenuEntry, Menu, Button, onFirstClick } from '../../design/elements.tsx
 import { t, tn, moment } from '../../i18n/index.ts'
 import { TicketDialog } from './ticket-dialog.tsx'
 import { callApi } from '../../api/client.ts'
+import { CopyButton } from '../../design/copy-button.tsx'
 import { FormDialog, Dialog } from '../../design/dialog.tsx'
 import { Check, SelectField } from '../../design/field.tsx'
 import { showToast, showError } from '../../design/toasts.tsx'
-import type { ImageRecord } from './gallery.tsx'
+import { linkOf, type ImageRecord } from './gallery.tsx'
 import { useMutation } from '@tanstack/react-query'
 import { queryClient, useApi } from '../../api/query-client.ts'
 import { Notice, QueryResult } from '../../design/notice.tsx'
@@ -110,13 +111,13 @@ function BansDialog({ onClose }: { onClose: () => void }) {
           ) : (
             <WideTable
               labelledBy="bans"
-              heads={[t('images.hash'), t('images.banDate'), t('images.banDistance')]}
+              heads={[t('images.image'), t('images.banDate'), t('images.banDistance')]}
               actions={t('images.banLift')}
             >
               {data.map(({ id, hash, dhash, date, distance }) => (
                 <tr key={id}>
-                  <th scope="row" className="mono">
-                    {hash ?? dhash}
+                  <th scope="row">
+                    <BannedImage hash={hash} dhash={dhash} />
                   </th>
                   <td>{moment(date)}</td>
                   <td>{dhash === null ? t('images.banBytes') : t('images.banBits', { n: distance })}</td>
@@ -136,5 +137,26 @@ function BansDialog({ onClose }: { onClose: () => void }) {
         }
       </QueryResult>
     </Dialog>
+  )
+}
+
+/** The picture while its image exists, later only its hash. */
+function BannedImage({ hash, dhash }: { hash: string | null; dhash: string | null }) {
+  const [isGone, setGone] = useState(hash === null)
+  const id = hash ?? dhash ?? ''
+  if (!isGone)
+    return (
+      <img
+        src={linkOf(id, 'w_144,h_72,f_webp')}
+        alt={id}
+        height={36}
+        loading="lazy"
+        onError={() => setGone(true)}
+      />
+    )
+  return (
+    <>
+      <span className="mono">{id}</span> <CopyButton text={id} isPlain />
+    </>
   )
 }

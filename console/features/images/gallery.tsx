@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { callApi } from '../../api/client.ts'
+import { callApi, type ApiResult } from '../../api/client.ts'
 import { useApi } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { TRASH_DAYS, IMAGE_TYPES } from '../../base/constants.ts'
@@ -29,6 +29,20 @@ export function useGallery(address: URLSearchParams) {
   })
   const images = useMemo(() => query.data?.pages.flatMap(({ data }) => data.data) ?? [], [query.data])
   return { ...query, images, total: query.data?.pages[0]?.data.total }
+}
+
+/** Returns every image of the trash. */
+export async function loadTrash(): Promise<readonly ImageRecord[]> {
+  const images: ImageRecord[] = []
+  let cursor: string | undefined = ''
+  while (cursor !== undefined) {
+    const page: ApiResult<'GET /api/v1/imagestore/list'> = await callApi('GET /api/v1/imagestore/list', {
+      query: { trash: '1', limit: PAGE_IMAGES, cursor: cursor || undefined },
+    })
+    images.push(...page.data.data)
+    cursor = page.next
+  }
+  return images
 }
 
 export type ImageRecord = Operations['GET /api/v1/imagestore/list']['answer']['data'][number]

@@ -1,18 +1,19 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { MAX_IMAGE_NAME_CHARACTERS, TRASH_DAYS } from '../../base/constants.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { withParameters, navigate, changeQuery, replaceQuery, useRoute } from '../../base/router.ts'
 import { useShortcuts } from '../../base/shortcuts.ts'
-import { Button, Icon, Link } from '../../design/elements.tsx'
+import { Button, Icon, Link, onFirstClick } from '../../design/elements.tsx'
 import { Loading, QueryError, Notice } from '../../design/notice.tsx'
+import { showError } from '../../design/toasts.tsx'
 import { t, tn } from '../../i18n/index.ts'
 import '../../i18n/texts/images.ts'
 import { Compare } from './near-duplicates.tsx'
 import { DeleteDialog, SelectionBar, useImageSelection } from './selection.tsx'
 import { Detail } from './detail.tsx'
 import { DropZone, UploadList } from './upload-list.tsx'
-import { FilterMenu, isFiltered, useGallery, type ImageRecord } from './gallery.tsx'
+import { FilterMenu, isFiltered, loadTrash, useGallery, type ImageRecord } from './gallery.tsx'
 import { GalleryMenu } from './gallery-menu.tsx'
 import { Grid } from './grid.tsx'
 import { moveImages, type Move } from './move-images.ts'
@@ -33,6 +34,7 @@ export default function ImagesScreen() {
   const selection = useImageSelection(images)
   const { selected } = selection
   const [deleting, setDeleting] = useState<readonly ImageRecord[]>()
+  const emptying = useMutation({ mutationFn: loadTrash, onSuccess: setDeleting, onError: showError })
   const { clear } = selection
   useEffect(() => clear(), [isTrash, clear])
   const box = useRef<HTMLInputElement>(null)
@@ -126,9 +128,18 @@ export default function ImagesScreen() {
           {t('images.group')}
         </button>
         {isTrash ? (
-          <Link to="imagenes" className="button">
-            {t('images.backToGallery')}
-          </Link>
+          <>
+            <Button
+              icon="trash"
+              label={t('images.emptyTrash')}
+              disabled={isLocked || images.length === 0}
+              isBusy={emptying.isPending}
+              onClick={onFirstClick(() => emptying.isPending || emptying.mutate())}
+            />
+            <Link to="imagenes" className="button">
+              {t('images.backToGallery')}
+            </Link>
+          </>
         ) : (
           <>
             <Button

@@ -1,5 +1,6 @@
 import { callApi } from '../../api/client.ts'
-import { IMAGE_TYPES, MAX_TICKET_USES } from '../../base/constants.ts'
+import { IMAGE_TYPES, MAX_IMAGE_NAME_CHARACTERS, MAX_TICKET_USES } from '../../base/constants.ts'
+import { serverNow } from '../../base/server.ts'
 import { FormDialog, ShownOnce } from '../../design/dialog.tsx'
 import { Check, SelectField, TextField } from '../../design/field.tsx'
 import { moment, t } from '../../i18n/index.ts'
@@ -18,16 +19,20 @@ interface Fields {
   /** None for all. */
   readonly types: readonly string[]
   readonly tags: string
+  /** Empty for that of each file. */
+  readonly name: string
+  /** How long the images are kept; empty if they do not expire. */
+  readonly days: string
 }
 
-const INITIAL: Fields = { seconds: '3600', uses: '1', largest: '', types: [], tags: '' }
+const INITIAL: Fields = { seconds: '3600', uses: '1', largest: '', types: [], tags: '', name: '', days: '' }
 
 const useFields = unsentForms<Fields>('imagestore')
 
 /** Creates an address to which anybody can upload, and shows it, once. */
 export function TicketDialog({ onClose }: { onClose: () => void }) {
   const { fields, bind, set, ...form } = useFields('ticket', INITIAL)
-  const { seconds, uses, largest, types, tags } = fields
+  const { seconds, uses, largest, types, tags, name, days } = fields
   const create = () =>
     showOnce('imagestore', async () => {
       const { data } = await callApi('POST /api/v1/imagestore/tickets', {
@@ -37,6 +42,8 @@ export function TicketDialog({ onClose }: { onClose: () => void }) {
           max_bytes: largest === '' ? undefined : Math.floor(Number(largest) * MEGABYTE),
           types: types.join(',') || undefined,
           tags: tags || undefined,
+          name: name || undefined,
+          image_expires: days === '' ? undefined : Math.floor(serverNow() / 1_000) + Number(days) * 86_400,
         },
       })
       return (close) => (
@@ -95,6 +102,20 @@ export function TicketDialog({ onClose }: { onClose: () => void }) {
         ))}
       </fieldset>
       <TextField label={t('images.tags')} placeholder={t('images.ticketTags')} {...bind('tags')} />
+      <TextField
+        label={t('images.ticketName')}
+        placeholder={t('images.ticketOwnName')}
+        maxLength={MAX_IMAGE_NAME_CHARACTERS}
+        {...bind('name')}
+      />
+      <TextField
+        label={t('images.ticketDays')}
+        type="number"
+        min={1}
+        step={1}
+        placeholder={t('images.ticketForever')}
+        {...bind('days')}
+      />
     </FormDialog>
   )
 }
