@@ -14,7 +14,7 @@ import type { Ticket } from '../tickets/index.ts'
 import { isImageType } from '../upload-input.ts'
 import type { ImageRoutes } from './image-routes.ts'
 import { PARSE_UPLOAD, uploadAnswer } from './upload.ts'
-import { createUpload, isTus, tusRoutes } from './tus.ts'
+import { createUpload, isTus, ticketProperty, tusRoutes } from './tus.ts'
 import { imageIn, refused, storeImage, toUploadAnswer, visitorRefusals } from './upload-outcome.ts'
 
 interface TicketBody extends RequestBody {
@@ -121,16 +121,7 @@ const ticketUploadSchema = (maxBytes: number) => ({
   description:
     'Needs no key, and pages of all origins may call it. The body is the image, or `multipart/form-data` with a part `image`. ' +
     'A refused upload does not use up the ticket; after 20 refusals it is spent. With the header `Tus-Resumable`, the request begins a resumable upload.',
-  params: {
-    type: 'object',
-    properties: {
-      ticket: {
-        type: 'string',
-        description: 'Secret of the ticket',
-        examples: ['mZ0xq3bKb0Tz4mY1oW2wq8tq7dU5Hn0c'],
-      },
-    },
-  },
+  params: { type: 'object', properties: { ticket: ticketProperty } },
   body: {
     content: {
       'image/*': IMAGE,

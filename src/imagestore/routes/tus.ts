@@ -178,14 +178,15 @@ function filenameIn({ headers }: HttpRequest): string | undefined {
   return name.value
 }
 
+export const ticketProperty = {
+  type: 'string',
+  description: 'Secret of the ticket',
+  examples: ['mZ0xq3bKb0Tz4mY1oW2wq8tq7dU5Hn0c'],
+}
 const params = {
   type: 'object',
   properties: {
-    ticket: {
-      type: 'string',
-      description: 'Secret of the ticket',
-      examples: ['mZ0xq3bKb0Tz4mY1oW2wq8tq7dU5Hn0c'],
-    },
+    ticket: ticketProperty,
     id: { type: 'string', description: 'ID of the upload', examples: ['uQ3vZ0c9Y1oW2wq8'] },
   },
 }
