@@ -109,6 +109,8 @@ export interface Pass {
   readonly onTwoNodes: boolean
   /** Processes at the same time. */
   readonly concurrency: number
+  /** Whether its temporary files may be in memory. Those that break disks need some. */
+  readonly isInMemory: boolean
   /** Whether several files may run in one process. */
   readonly sharesProcesses: boolean
 }
@@ -164,9 +166,9 @@ export function getPasses(tier: Tier, isWanted: (file: string) => boolean): Pass
   const sqlite = { database: 'sqlite', needsPostgres: false, onTwoNodes: false } as const
   const postgres = { database: 'postgres', needsPostgres: true, onTwoNodes: false } as const
   // Some of their tests wait for a server or a deadline: a third process uses the two processors meanwhile.
-  const quiet = { concurrency: 3, sharesProcesses: true } as const
+  const quiet = { concurrency: 3, isInMemory: true, sharesProcesses: true } as const
   // Each has a browser, or several servers; these files break things, and count what is left open.
-  const apart = { concurrency: 2, sharesProcesses: false } as const
+  const apart = { concurrency: 2, isInMemory: false, sharesProcesses: false } as const
   const passes: Record<Tier, () => Pass[]> = {
     default: () => [{ ...sqlite, ...quiet, name: 'default', files: own }],
     postgres: () => {
