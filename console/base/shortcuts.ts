@@ -98,6 +98,13 @@ export function useShortcuts<G extends ShortcutGroup>(
   })
 }
 
+/** Returns a handler that ignores key repeats. */
+export const once =
+  (act: () => void): Handler =>
+  ({ repeat }) => {
+    if (!repeat) act()
+  }
+
 /** Whether typed letters are text there. */
 export function takesLetters(target: EventTarget | null): target is HTMLElement {
   return (

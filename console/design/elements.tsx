@@ -59,13 +59,14 @@ export function Icon({ name }: { name: IconName }) {
 
 interface TagProps {
   readonly icon?: IconName
-  readonly look?: 'review' | 'free' | 'danger'
+  readonly look?: 'review' | 'free' | 'danger' | 'shortens' | 'own shortens'
+  readonly title?: string
   readonly label: ReactNode
 }
 
 /** A short remark about something, such as its state. */
-export const Tag = ({ icon, look, label }: TagProps) => (
-  <span className={look === undefined ? 'tag' : `tag ${look}`}>
+export const Tag = ({ icon, look, title, label }: TagProps) => (
+  <span className={look === undefined ? 'tag' : `tag ${look}`} title={title}>
     {icon !== undefined && <Icon name={icon} />}
     {label}
   </span>

@@ -1,4 +1,5 @@
 import { useId, type ComponentProps, type ReactNode } from 'react'
+import { Icon } from './elements.tsx'
 
 interface LabelProps {
   readonly label: string
@@ -110,3 +111,23 @@ export function Check(props: { label: string; value: boolean; onChange: (value: 
     </label>
   )
 }
+
+interface SearchBoxProps extends Pick<ComponentProps<'input'>, 'ref' | 'value' | 'maxLength'> {
+  readonly label: string
+  readonly onChange: (text: string) => void
+}
+
+/** A search field whose label is in it. */
+export const SearchBox = ({ label, onChange, ...rest }: SearchBoxProps) => (
+  <div className="query" role="search">
+    <Icon name="search" />
+    <input
+      {...rest}
+      className="input"
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  </div>
+)

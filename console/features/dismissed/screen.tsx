@@ -4,7 +4,8 @@ import type { Operations } from '../../api/schema.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { MAX_FILTER_CHARACTERS } from '../../base/constants.ts'
 import { replaceQuery, useRoute, withParameters } from '../../base/router.ts'
-import { Button, onFirstClick, Icon, Time } from '../../design/elements.tsx'
+import { Button, onFirstClick, Time } from '../../design/elements.tsx'
+import { SearchBox } from '../../design/field.tsx'
 import { MoreButton, Notice, QueryResult } from '../../design/notice.tsx'
 import { showError, showToast } from '../../design/toasts.tsx'
 import { WideTable } from '../../design/wide-table.tsx'
@@ -36,20 +37,12 @@ export default function DismissedScreen() {
     <div className="page">
       <header>
         <h1 id="dismissed">{t('nav.dismissed')}</h1>
-        <div className="query" role="search">
-          <Icon name="search" />
-          <input
-            className="input"
-            type="search"
-            aria-label={t('dismissed.search')}
-            placeholder={t('dismissed.search')}
-            value={search}
-            maxLength={MAX_FILTER_CHARACTERS}
-            onChange={(event) =>
-              replaceQuery(withParameters(query, { search: event.target.value || undefined }))
-            }
-          />
-        </div>
+        <SearchBox
+          label={t('dismissed.search')}
+          value={search}
+          maxLength={MAX_FILTER_CHARACTERS}
+          onChange={(text) => replaceQuery(withParameters(query, { search: text || undefined }))}
+        />
       </header>
       <p className="muted">{t('dismissed.explained')}</p>
       <QueryResult of={dismissed}>

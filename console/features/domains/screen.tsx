@@ -7,7 +7,7 @@ import { ErrorBoundary, lazyComponent, fetchChunk, loadChunk } from '../../desig
 import { undoLast } from '../work/operations.ts'
 import { useRoute, changeQuery, navigate, replaceQuery, withParameters } from '../../base/router.ts'
 import { useStore } from '../../base/store.ts'
-import { useShortcuts } from '../../base/shortcuts.ts'
+import { once, useShortcuts } from '../../base/shortcuts.ts'
 import { showError, showToast } from '../../design/toasts.tsx'
 import { Loading } from '../../design/notice.tsx'
 import { keepingRange } from '../filters/day-range.tsx'
@@ -280,9 +280,4 @@ export default function DomainsScreen() {
       )}
     </div>
   )
-}
-
-/** Key repeats are ignored. */
-const once = (act: () => void) => (event: KeyboardEvent) => {
-  if (!event.repeat) act()
 }

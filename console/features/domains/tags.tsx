@@ -1,4 +1,4 @@
-import { Icon, Tag } from '../../design/elements.tsx'
+import { Tag } from '../../design/elements.tsx'
 import type { DomainRecord } from './records.ts'
 import { dateTime, t, tn } from '../../i18n/index.ts'
 import { useSyncExternalStore } from 'react'
@@ -21,25 +21,23 @@ export function MarkTags({ record, left }: { record: DomainRecord; left: TimeLef
       {record.revision === 1 && <Tag icon="flag" look="review" label={t('domains.review')} />}
       {record.reserved === 1 && <Tag label={t('domains.reserved')} />}
       {record.discarded === 1 && (
-        <span className="tag">
-          <Icon name={left === undefined ? 'trash' : 'clock'} />
-          {left === undefined ? (
-            t('domains.discarded')
-          ) : (
-            <>
-              <span className="visually-hidden">
-                {t('domains.discardedLeft', { left: timeLeftText(left) })}
-              </span>
-              <span aria-hidden="true" className="figures">
-                {timeLeftText(left)}
-              </span>
-            </>
-          )}
-        </span>
+        <Tag
+          icon={left === undefined ? 'trash' : 'clock'}
+          label={left === undefined ? t('domains.discarded') : <Left text={timeLeftText(left)} />}
+        />
       )}
     </>
   )
 }
+
+const Left = ({ text }: { text: string }) => (
+  <>
+    <Hidden text={t('domains.discardedLeft', { left: text })} />
+    <span aria-hidden="true" className="figures">
+      {text}
+    </span>
+  </>
+)
 
 /** In rows only the last days are marked: at first every registered name has them. */
 const LAST_DAYS = 7
@@ -49,22 +47,21 @@ export function ObjectionTag({ record, isRow = false }: { record: DomainRecord; 
   const days = objectionDays(record)
   if (days === undefined || (isRow && days > LAST_DAYS)) return null
   const text = tn('domains.objectionLeft', days)
-  return (
-    <span className={isRow ? 'tag shortens' : 'tag'} title={text}>
-      <Icon name="alert" />
-      <span className="ellipsis">{text}</span>
-    </span>
-  )
+  return <Tag icon="alert" {...(isRow && { look: 'shortens' })} title={text} label={<Short text={text} />} />
 }
+
+const Short = ({ text }: { text: string }) => <span className="ellipsis">{text}</span>
+const Hidden = ({ text }: { text: string }) => <span className="visually-hidden">{text}</span>
 
 /** Who discarded an earlier record of the name, and when. */
 export function DismissedTag({ record: { dismissed_by: by, dismissed_at: at } }: { record: DomainRecord }) {
   if (typeof at !== 'string') return null
   return (
-    <span className="tag" title={at}>
-      <Icon name="trash" />
-      {typeof by === 'string' ? t('domains.dismissedBy', { account: by }) : t('domains.dismissed')}
-    </span>
+    <Tag
+      icon="trash"
+      title={at}
+      label={typeof by === 'string' ? t('domains.dismissedBy', { account: by }) : t('domains.dismissed')}
+    />
   )
 }
 
@@ -80,37 +77,17 @@ const MAX_TAGS = 2
 /** Annotations of a name: who holds it, whether it has a note, who has decided, and its tags, which may be cut off. */
 export function DecisionTags({ record }: { record: DomainRecord }) {
   const { tags = [], note = '', seen, claimed_by: holder } = record
+  const held = typeof holder === 'string' ? t('columns.heldBy', { account: holder }) : undefined
   const decided = [t('domains.isSeen'), seenBy(record)].join(' ').trim()
   return (
     <>
-      {holder !== undefined && holder !== null && (
-        <span className="tag shortens" title={t('columns.heldBy', { account: holder })}>
-          <Icon name="person" />
-          <span className="ellipsis">{t('columns.heldBy', { account: holder })}</span>
-        </span>
-      )}
-      {note !== '' && (
-        <span className="tag" title={note}>
-          <Icon name="note" />
-          <span className="visually-hidden">{t('columns.note', { note })}</span>
-        </span>
-      )}
-      {seen === 1 && (
-        <span className="tag" title={decided}>
-          <Icon name="check" />
-          <span className="visually-hidden">{decided}</span>
-        </span>
-      )}
+      {held !== undefined && <Tag icon="person" look="shortens" title={held} label={<Short text={held} />} />}
+      {note !== '' && <Tag icon="note" title={note} label={<Hidden text={t('columns.note', { note })} />} />}
+      {seen === 1 && <Tag icon="check" title={decided} label={<Hidden text={decided} />} />}
       {tags.slice(0, MAX_TAGS).map((tag) => (
-        <span key={tag} className="tag own shortens" title={tag}>
-          <span className="ellipsis">{tag}</span>
-        </span>
+        <Tag key={tag} look="own shortens" title={tag} label={<Short text={tag} />} />
       ))}
-      {tags.length > MAX_TAGS && (
-        <span className="tag" title={tags.join(', ')}>
-          +{tags.length - MAX_TAGS}
-        </span>
-      )}
+      {tags.length > MAX_TAGS && <Tag title={tags.join(', ')} label={`+${tags.length - MAX_TAGS}`} />}
     </>
   )
 }

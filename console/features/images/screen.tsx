@@ -3,8 +3,9 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { MAX_IMAGE_NAME_CHARACTERS, TRASH_DAYS } from '../../base/constants.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { withParameters, navigate, changeQuery, replaceQuery, useRoute } from '../../base/router.ts'
-import { useShortcuts } from '../../base/shortcuts.ts'
+import { once, useShortcuts } from '../../base/shortcuts.ts'
 import { Button, Icon, Link, onFirstClick } from '../../design/elements.tsx'
+import { SearchBox } from '../../design/field.tsx'
 import { Loading, QueryError, Notice } from '../../design/notice.tsx'
 import { showError } from '../../design/toasts.tsx'
 import { t, tn } from '../../i18n/index.ts'
@@ -60,7 +61,7 @@ export default function ImagesScreen() {
   leave.current = afterDeleting
   useShortcuts('images', {
     '/': focusBox,
-    z: ({ repeat }) => repeat || void undoLast(),
+    z: once(undoLast),
     Escape: () => (open === undefined ? selection.clear() : close()),
   })
   const actions = useMemo(
@@ -102,21 +103,13 @@ export default function ImagesScreen() {
           {total !== undefined && tn('images.count', total)}
         </span>
         <span className="grow" />
-        <div className="query" role="search">
-          <Icon name="search" />
-          <input
-            ref={box}
-            className="input"
-            type="search"
-            aria-label={t('images.search')}
-            placeholder={t('images.search')}
-            value={search}
-            maxLength={MAX_IMAGE_NAME_CHARACTERS}
-            onChange={(event) =>
-              changeQuery(withParameters(query, { search: event.target.value || undefined }))
-            }
-          />
-        </div>
+        <SearchBox
+          ref={box}
+          label={t('images.search')}
+          value={search}
+          maxLength={MAX_IMAGE_NAME_CHARACTERS}
+          onChange={(text) => changeQuery(withParameters(query, { search: text || undefined }))}
+        />
         <FilterMenu />
         <button
           type="button"

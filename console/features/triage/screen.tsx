@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, type MouseEvent } from 'react'
 import { navigate, useRoute } from '../../base/router.ts'
-import { letterShortcuts, useShortcuts } from '../../base/shortcuts.ts'
+import { letterShortcuts, once, useShortcuts } from '../../base/shortcuts.ts'
 import { useStore } from '../../base/store.ts'
 import { Button, Link, Icon } from '../../design/elements.tsx'
 import { ErrorNotice, Notice, Loading } from '../../design/notice.tsx'
@@ -136,10 +136,6 @@ function usePrefetch(name: string | undefined): void {
 function isForCard(target: EventTarget | null): boolean {
   if (!(target instanceof Element) || target.closest('.triage-keys') !== null) return true
   return target.closest('button, input, summary, [role=button]') === null
-}
-
-const once = (act: () => void) => (event: KeyboardEvent) => {
-  if (!event.repeat) act()
 }
 
 const CIRCLE = 2 * Math.PI * 20
