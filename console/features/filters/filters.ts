@@ -29,7 +29,7 @@ export interface FilterField {
   /** Its name in forms and messages. */
   readonly label?: TextKey
   /** What it means, in a sentence next to its control. */
-  readonly help?: TextKey
+  readonly help?: TextKey | undefined
   /** Its control in the filter form; filters without one have a control elsewhere. */
   readonly control?: 'text' | 'number' | 'date' | 'yes-no'
   /** The values that the API accepts. */
@@ -51,13 +51,20 @@ const BIT: Accepted = { kind: 'choice', values: ['0', '1'] }
 const YES_NO = { '1': ['sí', 'yes'], '0': ['no', 'no'] } as const
 
 const date = (words: Words, label: TextKey): FilterField => ({ words, label, control: 'date', accepts: DATE })
-const yesNo = (words: Words, label: TextKey): FilterField => ({
+const yesNo = (words: Words, label: TextKey, help?: TextKey): FilterField => ({
   words,
   values: YES_NO,
   label,
+  help,
   control: 'yes-no',
   accepts: BIT,
 })
+const text = (words: Words, label: TextKey, help?: TextKey): FilterField => {
+  return { words, label, help, control: 'text', accepts: TEXT }
+}
+const number = (words: Words, label: TextKey, accepts: Accepted, help?: TextKey): FilterField => {
+  return { words, label, help, control: 'number', accepts }
+}
 
 type ListQuery = Operations['GET /api/v1/domainwatch/list']['query']
 type FilterName = Exclude<keyof ListQuery, 'limit' | 'cursor' | 'fields'>
@@ -66,12 +73,12 @@ type FilterName = Exclude<keyof ListQuery, 'limit' | 'cursor' | 'fields'>
 const FIELDS: Readonly<Record<FilterName, FilterField>> = {
   search: { label: 'domains.search', accepts: TEXT },
   agent: { words: ['en:agente', 'in:agent'], accepts: FLAG },
-  starts: { words: ['empieza', 'starts'], label: 'filter.starts', control: 'text', accepts: TEXT },
-  ends: { words: ['termina', 'ends'], label: 'filter.ends', control: 'text', accepts: TEXT },
-  pattern: { words: ['patrón', 'pattern'], label: 'filter.pattern', control: 'text', accepts: TEXT },
-  length: { words: ['largo', 'length'], label: 'domains.length', control: 'number', accepts: LENGTH },
-  min_length: { words: ['mínimo', 'min'], label: 'filter.min', control: 'number', accepts: LENGTH },
-  max_length: { words: ['máximo', 'max'], label: 'filter.max', control: 'number', accepts: LENGTH },
+  starts: text(['empieza', 'starts'], 'filter.starts'),
+  ends: text(['termina', 'ends'], 'filter.ends'),
+  pattern: text(['patrón', 'pattern'], 'filter.pattern'),
+  length: number(['largo', 'length'], 'domains.length', LENGTH),
+  min_length: number(['mínimo', 'min'], 'filter.min', LENGTH),
+  max_length: number(['máximo', 'max'], 'filter.max', LENGTH),
   from: date(['desde', 'from'], 'filter.from'),
   to: date(['hasta', 'to'], 'filter.to'),
   modified_from: date(['cambiado-desde', 'changed-from'], 'filter.modifiedFrom'),
@@ -94,66 +101,31 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
   revision: yesNo(['revisión', 'review'], 'domains.review'),
   discarded: yesNo(['descartado', 'discarded'], 'domains.discarded'),
   seen: yesNo(['visto', 'seen'], 'domains.isSeen'),
-  tag: { words: ['etiqueta', 'tag'], label: 'filter.tag', control: 'text', accepts: TEXT },
-  words: { words: ['palabras', 'words'], label: 'filter.words', control: 'number', accepts: WORDS },
-  word: { words: ['palabra', 'word'], label: 'filter.word', control: 'text', accepts: TEXT },
-  not: { words: ['sin', 'without'], label: 'filter.not', control: 'text', accepts: TEXT },
-  not_word: {
-    words: ['sin-palabra', 'without-word'],
-    label: 'filter.notWord',
-    control: 'text',
-    accepts: TEXT,
-  },
-  not_tag: { words: ['sin-etiqueta', 'without-tag'], label: 'filter.notTag', control: 'text', accepts: TEXT },
-  not_agent: {
-    words: ['sin-agente', 'without-agent'],
-    label: 'filter.notAgent',
-    control: 'text',
-    accepts: TEXT,
-  },
-  shape: {
-    words: ['forma', 'shape'],
-    label: 'filter.shape',
-    help: 'help.shape',
-    control: 'text',
-    accepts: TEXT,
-  },
-  syllables: {
-    words: ['sílabas', 'syllables'],
-    label: 'filter.syllables',
-    help: 'help.syllables',
-    control: 'number',
-    accepts: LENGTH,
-  },
-  max_syllables: {
-    words: ['máximo-sílabas', 'max-syllables'],
-    label: 'filter.maxSyllables',
-    control: 'number',
-    accepts: LENGTH,
-  },
-  demand_min: {
-    words: ['demanda', 'demand'],
-    label: 'filter.demandMin',
-    help: 'help.demand',
-    control: 'number',
-    accepts: { kind: 'number', min: 1, max: MAX_DEMAND },
-  },
-  twin: { ...yesNo(['gemelo', 'twin'], 'filter.twin'), help: 'help.twin' },
-  drops_min: {
-    words: ['veces-libre', 'drops'],
-    label: 'filter.dropsMin',
-    help: 'help.drops',
-    control: 'number',
-    accepts: { kind: 'number', min: 1, max: MAX_DROPS },
-  },
-  age_min: {
-    words: ['años', 'years'],
-    label: 'filter.ageMin',
-    help: 'help.age',
-    control: 'number',
-    accepts: { kind: 'number', min: 1, max: MAX_AGE },
-  },
-  objection: { ...yesNo(['objeción', 'objection'], 'filter.objection'), help: 'help.objection' },
+  tag: text(['etiqueta', 'tag'], 'filter.tag'),
+  words: number(['palabras', 'words'], 'filter.words', WORDS),
+  word: text(['palabra', 'word'], 'filter.word'),
+  not: text(['sin', 'without'], 'filter.not'),
+  not_word: text(['sin-palabra', 'without-word'], 'filter.notWord'),
+  not_tag: text(['sin-etiqueta', 'without-tag'], 'filter.notTag'),
+  not_agent: text(['sin-agente', 'without-agent'], 'filter.notAgent'),
+  shape: text(['forma', 'shape'], 'filter.shape', 'help.shape'),
+  syllables: number(['sílabas', 'syllables'], 'filter.syllables', LENGTH, 'help.syllables'),
+  max_syllables: number(['máximo-sílabas', 'max-syllables'], 'filter.maxSyllables', LENGTH),
+  demand_min: number(
+    ['demanda', 'demand'],
+    'filter.demandMin',
+    { kind: 'number', min: 1, max: MAX_DEMAND },
+    'help.demand',
+  ),
+  twin: yesNo(['gemelo', 'twin'], 'filter.twin', 'help.twin'),
+  drops_min: number(
+    ['veces-libre', 'drops'],
+    'filter.dropsMin',
+    { kind: 'number', min: 1, max: MAX_DROPS },
+    'help.drops',
+  ),
+  age_min: number(['años', 'years'], 'filter.ageMin', { kind: 'number', min: 1, max: MAX_AGE }, 'help.age'),
+  objection: yesNo(['objeción', 'objection'], 'filter.objection', 'help.objection'),
   // A template: the key of the numbers is a part of the word.
   numbers: {
     words: ['num-clave-mínimo', 'num-key-min'],
@@ -161,21 +133,11 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
     accepts: { kind: 'decimal' },
   },
   hidden: yesNo(['oculto', 'hidden'], 'filter.hidden'),
-  ns: { words: ['ns', 'ns'], label: 'filter.ns', control: 'text', accepts: TEXT },
-  mx: { words: ['mx', 'mx'], label: 'filter.mx', control: 'text', accepts: TEXT },
-  ip: { words: ['ip', 'ip'], label: 'filter.ip', control: 'text', accepts: TEXT },
-  last_register: {
-    words: ['inscritos', 'registered'],
-    label: 'filter.lastRegister',
-    control: 'number',
-    accepts: NEWEST,
-  },
-  last_deleted: {
-    words: ['eliminados', 'deleted'],
-    label: 'filter.lastDeleted',
-    control: 'number',
-    accepts: NEWEST,
-  },
+  ns: text(['ns', 'ns'], 'filter.ns'),
+  mx: text(['mx', 'mx'], 'filter.mx'),
+  ip: text(['ip', 'ip'], 'filter.ip'),
+  last_register: number(['inscritos', 'registered'], 'filter.lastRegister', NEWEST),
+  last_deleted: number(['eliminados', 'deleted'], 'filter.lastDeleted', NEWEST),
   order: {
     words: ['ordenar', 'order'],
     values: {
