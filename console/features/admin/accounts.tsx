@@ -1,7 +1,7 @@
 import { useState, type ComponentProps } from 'react'
 import { callApi } from '../../api/client.ts'
 import { useApi } from '../../api/query-client.ts'
-import type { Operations } from '../../api/schema.ts'
+import type { Account } from '../../api/schema.ts'
 import { DELIVERY_MODES } from '../../base/constants.ts'
 import { navigate, useRoute } from '../../base/router.ts'
 import { Button } from '../../design/elements.tsx'
@@ -106,8 +106,6 @@ function Held(props: { used: number; max: number | null; text: (n: number) => st
     </span>
   )
 }
-
-export type Account = Operations['GET /api/v1/admin/accounts']['answer']['data'][number]
 
 const MB = 1_000_000
 /** The value for no limit. */

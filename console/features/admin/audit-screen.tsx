@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
-import type { Operations } from '../../api/schema.ts'
+import type { AuditEntry } from '../../api/schema.ts'
 import { localTime } from '../../base/server.ts'
 import { changeQuery, useRoute, withParameters } from '../../base/router.ts'
 import { MoreButton, Notice, QueryResult } from '../../design/notice.tsx'
@@ -10,8 +10,6 @@ import { WideTable } from '../../design/wide-table.tsx'
 import { t } from '../../i18n/index.ts'
 import '../../i18n/texts/audit.ts'
 import './admin.css'
-
-type AuditEntry = Operations['GET /api/v1/admin/audit']['answer']['data'][number]
 
 /** Who did what in the last year. */
 export default function AuditScreen() {

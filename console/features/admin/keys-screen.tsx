@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { callApi, apiUrl } from '../../api/client.ts'
 import { useApi } from '../../api/query-client.ts'
-import type { Operations } from '../../api/schema.ts'
+import type { Key } from '../../api/schema.ts'
 import { serverNow } from '../../base/server.ts'
 import { runOperation, toOperation } from '../work/operations.ts'
 import { navigate, useRoute } from '../../base/router.ts'
@@ -18,8 +18,6 @@ import { showOnce, unsentForms } from '../work/forms.tsx'
 import { TextField, SelectField } from '../../design/field.tsx'
 import '../../i18n/texts/admin.ts'
 import './admin.css'
-
-type Key = Operations['GET /api/v1/admin/keys']['answer']['data'][number]
 
 /** The accounts with their usage, and all keys. */
 export default function KeysScreen() {

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
-import type { Operations } from '../../api/schema.ts'
+import type { Campaign } from '../../api/schema.ts'
 import { replaceQuery, useRoute, withParameters } from '../../base/router.ts'
 import { TextField } from '../../design/field.tsx'
 import { Link, Tag, Time } from '../../design/elements.tsx'
@@ -10,8 +10,6 @@ import '../../i18n/texts/campaigns.ts'
 import { DomainName } from '../domains/domain-name.tsx'
 import { queryOf, type Filters } from '../filters/filters.ts'
 import '../watches/watches.css'
-
-type Campaign = Operations['GET /api/v1/domainwatch/campaigns']['answer']['data'][number]
 
 /** More are found only if a shorter time is asked for. */
 const MAX_CAMPAIGNS = 200

@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
-import type { Operations } from '../../api/schema.ts'
+import type { DismissedDomain } from '../../api/schema.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { MAX_FILTER_CHARACTERS } from '../../base/constants.ts'
 import { replaceQuery, useRoute, withParameters } from '../../base/router.ts'
@@ -13,8 +13,6 @@ import { t } from '../../i18n/index.ts'
 import '../../i18n/texts/dismissed.ts'
 import { DomainName } from '../domains/domain-name.tsx'
 import { StatusTag } from '../domains/tags.tsx'
-
-type Dismissed = Operations['GET /api/v1/domainwatch/dismissed']['answer']['data'][number]
 
 const QUERY_KEY = ['domains', 'dismissed']
 
@@ -53,7 +51,7 @@ export default function DismissedScreen() {
   )
 }
 
-function Names({ names, isSearch }: { names: readonly Dismissed[]; isSearch: boolean }) {
+function Names({ names, isSearch }: { names: readonly DismissedDomain[]; isSearch: boolean }) {
   if (names.length === 0)
     return <Notice icon="trash" title={t(isSearch ? 'dismissed.noMatch' : 'dismissed.none')} />
   return (
@@ -76,7 +74,7 @@ function Names({ names, isSearch }: { names: readonly Dismissed[]; isSearch: boo
   )
 }
 
-function Row({ dismissed: { name, ...was } }: { dismissed: Dismissed }) {
+function Row({ dismissed: { name, ...was } }: { dismissed: DismissedDomain }) {
   const isLocked = !usePermissions()('writeDomains')
   const queries = useQueryClient()
   const forget = useMutation({

@@ -13,7 +13,7 @@ import { StatusTag } from '../domains/tags.tsx'
 import { Colleagues, News, Waiting } from './waiting.tsx'
 import { useUsage } from '../images/gallery.tsx'
 import { bytes, count, dateTime, t, type TextKey } from '../../i18n/index.ts'
-import type { Operations } from '../../api/schema.ts'
+import type { Feed } from '../../api/schema.ts'
 import { WideTable } from '../../design/wide-table.tsx'
 import '../../i18n/texts/home.ts'
 import './home.css'
@@ -224,8 +224,6 @@ function Images() {
     </ul>
   )
 }
-
-type Feed = Operations['GET /api/v1/domainwatch/feeds']['answer']['data'][number]
 
 /** The lists that the service fetches regularly. Nothing if there are none. */
 function Feeds() {

@@ -1,9 +1,9 @@
 import { callApi } from '../../api/client.ts'
-import type { Operations } from '../../api/schema.ts'
+import type { Rule } from '../../api/schema.ts'
 import { t } from '../../i18n/index.ts'
 import { runOperation, toOperation, type OperationSpec } from '../work/operations.ts'
 
-export type Rule = Operations['GET /api/v1/domainwatch/rules']['answer']['data'][number]
+export type { Rule }
 export type Action = Rule['action']
 
 export const RULES_KEY = ['rules']

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callApi } from '../../api/client.ts'
-import type { Operations } from '../../api/schema.ts'
+import type { Delivery } from '../../api/schema.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { Button, Icon, type IconName } from '../../design/elements.tsx'
 import { MoreButton, QueryResult } from '../../design/notice.tsx'
@@ -9,8 +9,6 @@ import { Dialog } from '../../design/dialog.tsx'
 import { showError, showToast } from '../../design/toasts.tsx'
 import { deliveryErrorText, type Watch } from './watch.ts'
 import { count, moment, t, tn } from '../../i18n/index.ts'
-
-type Delivery = Operations['GET /api/v1/domainwatch/watches/deliveries']['answer']['data'][number]
 
 const PAGE = 50
 /** Refetch interval while a delivery is pending. */
