@@ -20,8 +20,10 @@ export class NameSet implements Condition {
   constructor(names: ReadonlySet<string>) {
     this.#names = names
     for (const name of names) {
-      const octets = Buffer.from(name, 'latin1')
-      const hash = hashOf(octets, 0, octets.length)
+      // Characters of names are octets of Latin-1.
+      let hash = name.length
+      for (let i = 0; i < name.length; i++) hash = addOctet(hash, name.charCodeAt(i))
+      hash = toBit(hash)
       this.#marks[hash >>> 5] = (this.#marks[hash >>> 5] ?? 0) | (1 << (hash & 31))
     }
   }
@@ -35,14 +37,14 @@ export class NameSet implements Condition {
 
   #hasHit(segment: Segment, position: number): boolean {
     const { names, starts } = segment.columns
-    const hash = hashOf(names, starts[position] ?? 0, starts[position + 1] ?? 0)
+    const [from, to] = [starts[position] ?? 0, starts[position + 1] ?? 0]
+    let hash = to - from
+    for (let at = from; at < to; at++) hash = addOctet(hash, names[at] ?? 0)
+    hash = toBit(hash)
     if (((this.#marks[hash >>> 5] ?? 0) & (1 << (hash & 31))) === 0) return false
     return this.#names.has(nameOfHit({ segment, position }))
   }
 }
 
-function hashOf(octets: Uint8Array, start: number, end: number): number {
-  let hash = end - start
-  for (let i = start; i < end; i++) hash = (Math.imul(hash, 31) + (octets[i] ?? 0)) | 0
-  return (hash ^ (hash >>> 15)) & (BITS - 1)
-}
+const addOctet = (hash: number, octet: number): number => (Math.imul(hash, 31) + octet) | 0
+const toBit = (hash: number): number => (hash ^ (hash >>> 15)) & (BITS - 1)
