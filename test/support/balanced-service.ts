@@ -41,10 +41,10 @@ async function getLog(node: NodeProcess): Promise<string> {
 async function untilPolled(url: string, nodes: number): Promise<void> {
   const [now] = await runStatement(url, 'SELECT clock_timestamp()::text AS time')
   const watches = `
-    SELECT query LIKE '%pg_current_snapshot()%' AND state = 'idle' AND query_start > '${String(now?.['time'])}' AS polled
+    SELECT query LIKE '%snapshot::text AS snapshot%' AND state = 'idle' AND query_start > '${String(now?.['time'])}' AS polled
     FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'catalejo'
-      AND (query LIKE '%pg_current_snapshot()%' OR query LIKE 'SELECT pg_notify%' OR query LIKE 'LISTEN%')`
+      AND (query LIKE '%snapshot::text AS snapshot%' OR query LIKE 'SELECT pg_notify%' OR query LIKE 'LISTEN%')`
   await eventually(async () => {
     const found = await runStatement(url, watches)
     return found.length >= nodes && found.every(({ polled }) => polled === true)
