@@ -201,7 +201,7 @@ function isLetterRepeated(own: Uint8Array, other: Uint8Array): boolean {
   if (other.length !== own.length + 1) return false
   let at = 0
   while (at < own.length && own[at] === other[at]) at++
-  return at < own.length ? own[at - 1] === other[at] : [own.at(-1), LETTER_S].includes(other[at])
+  return (at > 0 && own[at - 1] === other[at]) || (at === own.length && other[at] === LETTER_S)
 }
 
 const isPair = ([first = 0, second = 0]: Uint8Array) => pairLetters[pairKey(first, second)] !== 0
