@@ -26,7 +26,7 @@ export function followingContract(name: string, make: () => Promise<OpenDatabase
     after(() => nodes.close())
 
     test('a writer of domains does not make caches of images and keys forget; who changes those does, anywhere', async () => {
-      await settledHead(other)
+      await Promise.all([settledHead(database), settledHead(other)])
       const versions = (node: Database) => (['image', 'key'] as const).map((topic) => node.version(topic))
       const [here, there] = [versions(database), versions(other)]
       const domains = other.version('domain')
@@ -45,7 +45,7 @@ export function followingContract(name: string, make: () => Promise<OpenDatabase
     })
 
     test('a version changes with every commit of its topic, on any node, and with no other', async () => {
-      await settledHead(other)
+      await Promise.all([settledHead(database), settledHead(other)])
       const versions = (node: Database) => TOPICS.map((topic) => node.version(topic))
       const heard = new Set<string>()
       for (const topic of TOPICS) {
