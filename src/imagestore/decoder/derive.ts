@@ -115,15 +115,16 @@ async function write(
   space: 'b-w' | 'srgb',
 ): Promise<Rendered> {
   const { image } = stage
+  const pixels = stage.width * stage.height
   const mime = outputMime[format]
   if (isAnimated) {
     image.toColourspace('srgb')
     if (plan.accepted !== null) return smallestAnimation(image, source, plan, stage)
-    return { bytes: await encode(image, format, plan, true).toBuffer(), mime }
+    return { bytes: await encode(image, format, plan, true, pixels).toBuffer(), mime }
   }
   const isOptimizedPng = format === 'png' && !isPalettePng(plan)
   if (plan.accepted === null && !plan.keepMetadata && !isOptimizedPng && plan.quality !== 'auto')
-    return { bytes: await encode(image.toColourspace(space), format, plan, false).toBuffer(), mime }
+    return { bytes: await encode(image.toColourspace(space), format, plan, false, pixels).toBuffer(), mime }
   // Several encoders read the pixels: the pipeline runs once. In colours, because sharp drops the alpha channel of gray.
   image.toColourspace('srgb')
   const openFinished = plan.keepMetadata

@@ -234,7 +234,7 @@ const definitions = {
     initial: null,
     word: 'auto',
     description:
-      'quality. Default: JPEG and WebP 80, AVIF 63. `auto` finds the one with which this picture looks as good as others do with ' +
+      'quality. Default: JPEG and WebP 80, AVIF 60. `auto` finds the one with which this picture looks as good as others do with ' +
       'the default (an SSIMULACRA2 score of 78). PNG below 100 is reduced to a palette; GIF ignores it',
     examples: ['q_1', 'q_80', 'q_100', 'q_auto'],
   }),
