@@ -10,6 +10,8 @@ export interface Action {
   readonly icon: IconName
   /** The single key that does the same. */
   readonly key?: string
+  /** Listed after all others, so that nobody runs it by mistake. */
+  readonly isLast?: boolean
   readonly run: () => void
 }
 
@@ -26,4 +28,7 @@ export function useActions(read: () => readonly Action[]): void {
   }, [])
 }
 
-export const currentActions = (): readonly Action[] => [...sources].flatMap((source) => source())
+export const currentActions = (): readonly Action[] =>
+  [...sources]
+    .flatMap((source) => source())
+    .sort((one, other) => Number(one.isLast ?? false) - Number(other.isLast ?? false))

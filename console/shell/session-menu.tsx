@@ -26,7 +26,14 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
   }
   const askToLeave = () => (losesWorkAtSignOut() ? setAsking(true) : leave())
   useActions(() => [
-    { id: 'sign-out', label: t('app.signOut'), also: t('app.signOutAlso'), icon: 'out', run: askToLeave },
+    {
+      id: 'sign-out',
+      label: t('app.signOut'),
+      also: t('app.signOutAlso'),
+      icon: 'out',
+      isLast: true,
+      run: askToLeave,
+    },
   ])
   const menu = (
     <Menu

@@ -22,7 +22,8 @@ export class ConsoleLinks {
     const filters = Object.entries(serializeFilters(values)).filter(([name]) => isFilterName(name))
     // The details of a name show its lookalikes, which the list cannot.
     const { similar } = values
-    return this.#domains(typeof similar === 'string' ? [...filters, ['ficha', similar]] : filters)
+    const isName = typeof similar === 'string' && !similar.includes(',')
+    return this.#domains(isName ? [...filters, ['ficha', similar]] : filters)
   }
 
   /** Returns the address at which the reader of a mail address confirms it. */

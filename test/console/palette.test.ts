@@ -100,6 +100,18 @@ test('Ctrl K opens it on every screen, also in text fields, and it opens screens
   await context.close()
 })
 
+test('Escape and Ctrl K in a row close it and open it again, however busy the page is', async () => {
+  const { page, context, complaints } = await open('dominios')
+  await page.keyboard.press('Control+k')
+  for (let i = 0; i < 20; i++) {
+    await page.keyboard.type('estad')
+    await option(page, 'Estadísticas').waitFor()
+    await Promise.all([page.keyboard.press('Escape'), page.keyboard.press('Control+k')])
+  }
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('names are found while typing: an exact match first, with `www.` and `.cl` left out, and open their details', async () => {
   const { page, context, complaints } = await open('')
   await page.getByRole('heading', { name: 'Inicio', level: 1 }).waitFor()

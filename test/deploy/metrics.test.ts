@@ -52,6 +52,7 @@ const RULES = fileURLToPath(new URL('../../deploy/prometheus/catalejo.rules.yml'
 /** A series that triggers each alert: its values, of which the last one stays. */
 const TRIGGERS: readonly (readonly [alert: string, series: string])[] = [
   ['CatalejoDown', 'up{job="catalejo",instance="a"} 0'],
+  ['CatalejoNotLoaded', 'catalejo_search_ready{instance="a"} 0'],
   ['CatalejoBackupOld', 'catalejo_backup_age_seconds{kind="backup"} 200000'],
   ['CatalejoBackupFailed', 'catalejo_backup_success{kind="drill"} 0'],
   ['CatalejoFeedStale', 'catalejo_feed_stale{feed="altas"} 1'],
@@ -79,6 +80,7 @@ test(
     )
     const healthy = [
       'up{job="catalejo"} 1',
+      'catalejo_search_ready 1',
       'catalejo_backup_age_seconds{kind="backup"} 3600',
       'catalejo_backup_success{kind="backup"} 1',
       'catalejo_feed_stale{feed="altas"} 0',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { record, stored, update } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
-import { send } from '../support/http.ts'
+import { call, send } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 import { removeWatch, watch, WATCHES, getWatches, watchUntil } from '../support/watches.ts'
 import { verify, WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
@@ -92,7 +92,12 @@ suite('watches with a webhook', () => {
   test('a watch for several brands says which one a name resembles', async () => {
     using receiver = await WebhookReceiver.start()
     const brands = ['Copec.cl', 'bci', 'xn--and-6ma2c'].join(', ')
-    const { id } = await watch(service, { similar: brands, max_distance: 12, url: receiver.url, atom: '' })
+    const { id, atom } = await watch(service, {
+      similar: brands,
+      max_distance: 12,
+      url: receiver.url,
+      atom: '',
+    })
     const names = ['copec-pagos', 'bci', 'bcf', 'beneficiosbcl', 'copeczqxwzqxwzq', 'ñandu', 'copechub']
     await stored(
       service,
@@ -114,6 +119,9 @@ suite('watches with a webhook', () => {
     ])
     const shown = (await getWatches(service)).find((one) => one['id'] === id)
     assert.deepEqual(shown?.['filters'], { similar: 'copec,bci,ñandú', max_distance: '12' })
+    // The details of one name show its lookalikes.
+    const { text } = await call(service, atom.slice(service.url.length))
+    assert.equal(/rel="alternate" .*?href="(.*?)"/.exec(text)?.[1], `${service.url}/console/dominios`)
     await removeWatch(service, id)
   })
 

@@ -98,8 +98,10 @@ function Diagnosis() {
                 <th scope="row">
                   <Tag {...LEVELS[level]} label={t(`system.level.${level}`)} /> {check}
                 </th>
-                <td lang="en">{text}</td>
-                <td lang="en" className="mono">
+                <td lang="en" className="setting-value">
+                  {text}
+                </td>
+                <td lang="en" className="mono setting-value">
                   {mend}
                 </td>
               </tr>

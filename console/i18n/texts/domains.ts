@@ -171,8 +171,8 @@ export const domains = addTexts({
   'filter.lastRegister': ['Últimos inscritos', 'Latest registrations'],
   'filter.lastDeleted': ['Últimos eliminados', 'Latest deletions'],
   'filter.any': ['Cualquiera', 'Any'],
-  'filter.with': ['Con', 'With'],
-  'filter.without': ['Sin', 'Without'],
+  'filter.with': ['Sí', 'Yes'],
+  'filter.without': ['No', 'No'],
   'filter.apply': ['Filtrar', 'Apply'],
   'filter.more': ['Más filtros', 'More filters'],
 })

@@ -59,6 +59,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
       ref={box}
       className="box palette floating"
       aria-label={t('palette.title')}
+      // `close` comes in a task of its own: Ctrl K could come before, and open nothing.
+      onCancel={onClose}
       onClose={onClose}
       {...outside}
     >

@@ -33,7 +33,7 @@ async function checkClock(config: Config, database: Database, clock: Clock): Pro
   if (Math.abs(stepMs) > TOLERANCE_MS)
     problems.push(
       fail(
-        `the clock was set ${distance(stepMs)} while the service ran: times stored since are wrong`,
+        `the clock was set ${span(stepMs)} ${stepMs > 0 ? 'ahead' : 'back'} while the service ran: times stored since are wrong`,
         SYNCHRONISE,
       ),
     )
@@ -41,7 +41,7 @@ async function checkClock(config: Config, database: Database, clock: Clock): Pro
   if (newest - clock.now() > TOLERANCE_MS)
     problems.push(
       fail(
-        `the newest change is ${distance(newest - clock.now())} of this clock: the clock was ahead then, or is behind now`,
+        `the newest change is ${span(newest - clock.now())} ahead of this clock: the clock was ahead then, or is behind now`,
         SYNCHRONISE,
       ),
     )
@@ -51,7 +51,12 @@ async function checkClock(config: Config, database: Database, clock: Clock): Pro
     if (other === undefined) continue
     const ahead = clock.now() - other.at
     if (Math.abs(ahead) > TOLERANCE_MS)
-      problems.push(fail(`the clock is ${distance(ahead)} of the clock of ${other.of}`, SYNCHRONISE))
+      problems.push(
+        fail(
+          `the clock is ${span(ahead)} ${ahead > 0 ? 'ahead of' : 'behind'} the clock of ${other.of}`,
+          SYNCHRONISE,
+        ),
+      )
   }
   if (problems.length === 0 && (await isUnsynchronised()))
     problems.push(warn('this system does not synchronise its clock, which may be wrong', SYNCHRONISE))
@@ -78,9 +83,9 @@ const SYNCHRONISE = 'synchronise it: timedatectl set-ntp true'
 export const clockStepMs = (clock: Clock): number =>
   clock.now() - (performance.timeOrigin + performance.now())
 
-function distance(ms: number): string {
+function span(ms: number): string {
   const [unit, name] = Math.abs(ms) >= DAY_MS ? [DAY_MS, 'days'] : [60_000, 'minutes']
-  return `${(Math.abs(ms) / unit).toFixed(1)} ${name} ${ms > 0 ? 'ahead' : 'behind'}`
+  return `${(Math.abs(ms) / unit).toFixed(1)} ${name}`
 }
 
 interface OtherClock {

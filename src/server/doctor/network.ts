@@ -176,6 +176,11 @@ function unreachable(url: string, error: Error): Result {
       `the authority of the certificate of ${url} is not known here (${code})`,
       'NODE_EXTRA_CA_CERTS=/path/of/the/authority.pem catalejo doctor',
     )
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return fail(
+      `the certificate of ${url} is not valid at the time of this clock, ${new Date().toISOString().slice(0, 16)}Z (${code})`,
+      'set the clock right, or renew the certificate',
+    )
   // The message is empty where a name has several addresses.
   return fail(
     `${url} cannot be reached from here: ${cause.message || code}`,

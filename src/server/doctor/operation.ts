@@ -11,6 +11,7 @@ import { deadDestinations } from './queries.ts'
 
 const DAY = 86_400_000
 const HOUR = 3_600_000
+const MINUTE = 60_000
 /** An expired key that was used this long before it ended is missed by someone. */
 const RECENTLY_USED = 30 * DAY
 
@@ -121,10 +122,12 @@ async function checkRuns({ backupTo }: Config, database: Database, clock: Clock)
       return fail(`the last ${kind} failed: ${run.error}`, mend)
     }
     const age = clock.now() - (run.succeeded_at ?? run.attempted_at)
-    if (age <= AGES[kind])
+    if (age <= AGES[kind]) {
+      const unit = age < HOUR ? MINUTE : HOUR
       return ok(
-        `the last ${kind} ended well ${formatDuration(Math.max(0, Math.floor(age / HOUR) * HOUR))} ago`,
+        `the last ${kind} ended well ${formatDuration(Math.max(0, Math.floor(age / unit) * unit))} ago`,
       )
+    }
     const text = `the last ${kind} is ${Math.floor(age / DAY)} days old`
     return kind === 'backup'
       ? fail(text, `${COMMANDS.backup}; the log says why the daily one does not run`)
