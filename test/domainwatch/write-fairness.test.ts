@@ -91,14 +91,13 @@ test('small writes wait for one large batch of other accounts, not for all of th
     return [...large, ...small]
   })
   assert.equal(order.length, HOSTILE.length * MANY + 6)
-  assert.deepEqual(order.slice(0, 6).toSorted(), [
-    'otra',
-    'otra-1',
-    'otra-2',
-    'vecina',
-    'vecina-1',
-    'vecina-2',
-  ])
+  const small = ['otra', 'otra-1', 'otra-2', 'vecina', 'vecina-1', 'vecina-2']
+  const last = Math.max(...small.map((name) => order.indexOf(name)))
+  const before = order.slice(0, last + 1)
+  assert.deepEqual(before.filter((name) => small.includes(name)).toSorted(), small)
+  // Where they take longer than a turn, another large one has its own in between.
+  const large = HOSTILE.filter((name) => before.includes(`${name}0`))
+  assert.ok(large.length <= 2, before.join())
 })
 
 test('a large batch of an account waits for one of another account and for one turn of small ones', async () => {
