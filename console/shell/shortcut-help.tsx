@@ -22,10 +22,20 @@ const NAMES: Readonly<Record<string, string>> = {
   ArrowRight: '→',
   Backspace: '⌫',
   Escape: 'Esc',
-  X: '⇧ X',
+}
+const WORDS: Readonly<Record<string, TextKey>> = {
+  ' ': 'keys.space',
+  PageUp: 'keys.pageUp',
+  PageDown: 'keys.pageDown',
+  Home: 'keys.home',
+  End: 'keys.end',
+  X: 'keys.shiftX',
 }
 
-const nameOf = (key: string) => (key === ' ' ? t('keys.space') : (NAMES[key] ?? key))
+function nameOf(key: string): string {
+  const word = WORDS[key]
+  return word === undefined ? (NAMES[key] ?? key) : t(word)
+}
 
 /** The shortcuts that work now, those with the same effect in one row. */
 function toRows(groups: readonly ShortcutGroup[]): readonly (readonly [TextKey, readonly string[]])[] {

@@ -79,6 +79,11 @@ export const help = addTexts({
   'keys.note': ['Escribir una nota', 'Write a note'],
   'keys.back': ['Volver al anterior', 'Back to the previous name'],
   'keys.space': ['Espacio', 'Space'],
+  'keys.pageUp': ['Re Pág', 'Page Up'],
+  'keys.pageDown': ['Av Pág', 'Page Down'],
+  'keys.home': ['Inicio', 'Home'],
+  'keys.end': ['Fin', 'End'],
+  'keys.shiftX': ['Mayús X', 'Shift X'],
   'keys.next': ['Detalles siguientes y anteriores', 'Next and previous details'],
   'keys.help': ['Esta ayuda', 'This help'],
 })
