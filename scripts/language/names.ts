@@ -12,9 +12,9 @@ const EARLIER = new Set(
   indicesOf infoOf itemOf jobOf jsonTypeOf keyOf languageOf linkOf linksOf listOf lumaOf madeOf mailOf
   mimeOf modifierOf nameOf numbersOf objectOf occurrenceOf orderOf orientationOf outcomeOf ownershipOf
   pageOf phraseOf placeOf placeholderOf planOf pngColourOf portOf queryOf rangeOf readerOf reasonOf
-  recipientOf removeExpiredOf resultOf rgbaOf sampleOf scannerOf scansOf schemaOf secondsOf serverOf
+  removeExpiredOf rgbaOf sampleOf scannerOf scansOf schemaOf secondsOf
   serviceOf sizeOf smallestOf sourceOf spanOf tableOf textOf textsOf thumbOf ticketOf timeOf tokensOf
-  topicOf transformationOf typeOf uploaderOf uploadersOf waitOf weightOf`.split(/\s+/),
+  transformationOf typeOf uploaderOf uploadersOf waitOf weightOf`.split(/\s+/),
 )
 
 /** Returns a line for each. Types, such as `KeyOf`, may be named so. */

@@ -1,10 +1,10 @@
-import type { ServerResponse, Server } from 'node:http'
-import { ByteBudget, type ByteHold } from '../lib/byte-budget.ts'
-import { POOLS } from '../lib/pools.ts'
-import { clientOfRequest, type KnownRequest, addressClient } from './client.ts'
 import { readFileSync } from 'node:fs'
+import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { ByteBudget, type ByteHold } from '../lib/byte-budget.ts'
 import type { Client } from '../lib/client.ts'
+import { POOLS } from '../lib/pools.ts'
+import { addressClient, clientOfRequest, type KnownRequest } from './client.ts'
 import { getOriginal } from './malformed-requests.ts'
 
 /**

@@ -5,6 +5,7 @@ import { createServer, request, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { isObject } from '../../src/lib/json.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { catalejo } from '../support/cli.ts'
@@ -178,6 +179,19 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
     const url = proxy.url.replace('http', 'https')
     assert.deepEqual((await diagnose(service, ['--base-url', url])).problems, [
       `fail public URL: the authority of the certificate of ${url} is not known here (UNABLE_TO_VERIFY_LEAF_SIGNATURE) → NODE_EXTRA_CA_CERTS=/path/of/the/authority.pem catalejo doctor`,
+    ])
+  })
+
+  test('says that a certificate is not valid at the time of the clock', async () => {
+    await using service = await startService()
+    await ranWell(service)
+    const path = fileURLToPath(new URL('../fixtures/tls/expired.pem', import.meta.url))
+    const pem = await readFile(path)
+    await using proxy = await listening(createTlsServer({ key: pem, cert: pem }))
+    const url = proxy.url.replace('http', 'https')
+    const { problems } = await diagnose(service, ['--base-url', url], { NODE_EXTRA_CA_CERTS: path })
+    assert.deepEqual(problems, [
+      `fail public URL: the certificate of ${url} is not valid at the time of this clock (CERT_HAS_EXPIRED) → set the clock right, or renew the certificate`,
     ])
   })
 

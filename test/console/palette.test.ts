@@ -100,8 +100,24 @@ test('Ctrl K opens it on every screen, also in text fields, and it opens screens
   await context.close()
 })
 
+test('signing out comes last of the actions, so that Enter alone never does it', async () => {
+  const { page, context, complaints } = await open('dominios')
+  await page.getByRole('grid').getByText('ñandú.cl').waitFor()
+  await page.keyboard.press('Control+k')
+  const actions = page
+    .getByRole('group')
+    .filter({ has: option(page, 'Salir') })
+    .getByRole('option')
+  await actions.last().waitFor()
+  assert.ok((await actions.count()) > 1)
+  assert.match(await actions.last().innerText(), /^Salir/)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('Escape and Ctrl K in a row close it and open it again, however busy the page is', async () => {
   const { page, context, complaints } = await open('dominios')
+  await page.getByRole('grid').getByText('ñandú.cl').waitFor()
   await page.keyboard.press('Control+k')
   for (let i = 0; i < 20; i++) {
     await page.keyboard.type('estad')

@@ -59,7 +59,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       ref={box}
       className="box palette floating"
       aria-label={t('palette.title')}
-      // `close` comes in a task of its own: Ctrl K could come before, and open nothing.
+      // `close` is sent later: Ctrl K could come before it, and would open nothing.
       onCancel={onClose}
       onClose={onClose}
       {...outside}

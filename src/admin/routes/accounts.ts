@@ -107,6 +107,12 @@ const NONE = 'none'
 /** Larger numbers are not exact in JSON. */
 const MAX_LIMIT = 999_999_999_999_999
 
+/** Responses for an account that does not exist, and for one of another service. */
+const otherAccount = (name: string, service: Service) => ({
+  404: problem('There is no such account', adminErrors.account_not_found()),
+  409: problem('The account belongs to another service', adminErrors.account_of_other_service(name, service)),
+})
+
 /** `limits`, and the name it had before the first release. */
 const ROUTES = [
   { route: 'POST /api/v1/admin/limits', deprecated: false },
@@ -137,11 +143,7 @@ export function limitsRoutes(
       deprecated,
       answers: {
         200: limitsAnswer,
-        404: problem('There is no such account', adminErrors.account_not_found()),
-        409: problem(
-          'The account belongs to another service',
-          adminErrors.account_of_other_service('grupo', 'domainwatch'),
-        ),
+        ...otherAccount('grupo', 'domainwatch'),
       },
       async handle({ identity, values: { account = '', max_images, max_bytes, delivery } }) {
         const found = await getAccount(keys, 'imagestore', account)
@@ -172,11 +174,7 @@ export function releaseRoute(
     description: 'Lets other accounts claim the records.',
     answers: {
       200: releasedAnswer,
-      404: problem('There is no such account', adminErrors.account_not_found()),
-      409: problem(
-        'The account belongs to another service',
-        adminErrors.account_of_other_service('fotos', 'imagestore'),
-      ),
+      ...otherAccount('fotos', 'imagestore'),
     },
     async handle({ identity, values: { account = '' } }) {
       const { id, name } = await getAccount(keys, 'domainwatch', account)

@@ -25,7 +25,7 @@ const UNKNOWN = 2 ** 32 - 1
 export class Demand {
   /** Numbers of words, from 1 on: at most those of the dictionary. */
   readonly #numbers = new Map<string, number>()
-  /** The records of each word by its number. 0 stands for no word. */
+  /** The records of each word by its number. 0 means no word. */
   readonly #records = [0]
   /** The number of the rarest word of each record: 4 bytes each, from the first search by demand on. */
   readonly #rarest = new WeakMap<Columns, Uint32Array>()

@@ -15,7 +15,7 @@ import {
   parseWebhookAddress,
 } from './destinations.ts'
 import { forgetUnconfirmed, beginReminders } from './queries.ts'
-import { digestOf, newToken } from './mail-recipients.ts'
+import { toDigest, newToken } from './mail-recipients.ts'
 import * as queries from './queries.ts'
 import * as destinations from '../../deliveries/queries-destinations.ts'
 import type { Changes } from '../events/event.ts'
@@ -168,7 +168,7 @@ export async function applyEdit(
       secret: hasWebhook ? (secret ?? watch.secret) : null,
     }),
   )
-  if (atomToken !== undefined) await tx.run(queries.addAtomFeed(id, digestOf(atomToken), head))
+  if (atomToken !== undefined) await tx.run(queries.addAtomFeed(id, toDigest(atomToken), head))
   else if (!hasAtomFeed) await tx.run(queries.removeAtomFeed(id))
   if (isResumed) {
     await tx.run(destinations.skipTo(id, head))

@@ -19,7 +19,7 @@ import type { Vocabulary } from '../../lib/lookalikes/index.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { languageOf } from '../texts.ts'
 import type { Channel, Channels, DomainNotice } from './channels/channel.ts'
-import { askRecipient, MailRecipients, digestOf } from './mail-recipients.ts'
+import { askRecipient, MailRecipients, toDigest } from './mail-recipients.ts'
 import { atomFeedWork, toEntries } from './atom-feeds.ts'
 import { showDestination, outcomeJson, watchJson } from './destinations.ts'
 import {
@@ -265,7 +265,7 @@ export class Watches {
    */
   async atomFeed(token: string, sheetUrl: (name: string) => string, client: Client) {
     const { clock, database } = this.#options
-    const row = await database.readerOf(client).first(queries.atomFeedByDigest(digestOf(token), clock.now()))
+    const row = await database.readerOf(client).first(queries.atomFeedByDigest(toDigest(token), clock.now()))
     if (row === undefined) return undefined
     const language = languageOf(row.language)
     const feed = atomFeed(`vigilancia ${row.id}`, row.name, toEntries(row.feed), sheetUrl, language)

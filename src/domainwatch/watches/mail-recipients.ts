@@ -51,7 +51,7 @@ export class MailRecipients {
     return this.#database.transaction(async (tx) => {
       // Serialises the mails of an account and to an address, so that they cannot exceed a limit together.
       await tx.all(lockAccount(dialect, account))
-      const recipient = await tx.first(queries.recipientOf(key, dialect.forUpdate))
+      const recipient = await tx.first(queries.findRecipient(key, dialect.forUpdate))
       const now = this.#clock.now()
       if (!isConfirmation && (recipient?.confirmed_at ?? null) === null) {
         await tx.run(queries.forgetUnconfirmed(key, now))
@@ -70,18 +70,18 @@ export class MailRecipients {
   /** Makes a link to confirm an address, which replaces an earlier one. Returns its secret part. */
   async newLink(account: number, address: string): Promise<string> {
     const token = newToken()
-    await this.#database.transaction((tx) => tx.run(queries.setLink(address, digestOf(token))), account)
+    await this.#database.transaction((tx) => tx.run(queries.setLink(address, toDigest(token))), account)
     return token
   }
 
   /** Returns the address of a link; undefined if there is no such link, or it expired. */
   find(token: string, client: Client) {
-    return this.#database.readerOf(client).first(queries.recipientByLink(digestOf(token), this.#clock.now()))
+    return this.#database.readerOf(client).first(queries.recipientByLink(toDigest(token), this.#clock.now()))
   }
 
   /** Returns false if there is no such link, or it expired. */
   async confirm(token: string): Promise<boolean> {
-    const query = queries.confirmRecipient(digestOf(token), this.#clock.now())
+    const query = queries.confirmRecipient(toDigest(token), this.#clock.now())
     return (await this.#database.transaction((tx) => tx.run(query))) > 0
   }
 }
@@ -97,12 +97,12 @@ const heldAfter = (at: number, error: string): HeldDelivery => ({
 export const newToken = (): string => randomBytes(20).toString('base64url')
 
 /** Tokens are random, so a plain hash suffices to make a leaked database useless. */
-export const digestOf = (token: string): string => hash('sha256', token)
+export const toDigest = (token: string): string => hash('sha256', token)
 
 const LINK_MS = LINK_DAYS * 24 * 60 * 60 * 1000
 
 /** What to store of an attempt. A link that could not be sent expires immediately, so that the address may be asked again. */
-function resultOf(outcome: Outcome, failed: number, now: number): queries.AskedRecipient {
+function toResult(outcome: Outcome, failed: number, now: number): queries.AskedRecipient {
   if (outcome.kind === 'delivered') return { expiresAt: now + LINK_MS, attempts: failed, nextAt: 0 }
   if (outcome.kind === 'held') return { expiresAt: null, attempts: failed, nextAt: outcome.until }
   const attempts = failed + 1
@@ -131,7 +131,7 @@ export async function askRecipient(
   const channel = channels.get(name)
   const address = given.toLowerCase()
   while (!signal.aborted && channel?.renderConfirmation !== undefined) {
-    const known = await database.first(queries.recipientOf(address))
+    const known = await database.first(queries.findRecipient(address))
     const attempts = known?.attempts ?? 0
     if (typeof (known?.confirmed_at ?? known?.expires_at) === 'number') return
     if (!(await waitUntil(known?.next_at ?? 0, clock, signal))) return
@@ -143,7 +143,7 @@ export async function askRecipient(
     const attempted = await attempt(context, channel, target, delivery, signal, 'confirmation')
     if (attempted === undefined) return
     const { outcome } = attempted
-    const result = resultOf(outcome, attempts, now)
+    const result = toResult(outcome, attempts, now)
     await database.transaction(async (tx) => {
       await tx.run(queries.noteAsked(address, outcome, result.expiresAt === now, now))
       await tx.run(queries.setAsked(address, result))

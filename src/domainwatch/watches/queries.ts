@@ -109,7 +109,7 @@ export interface Recipient {
   readonly next_at: number
 }
 
-export const recipientOf = (address: string, lock: Sql = empty) => sql<Recipient>`
+export const findRecipient = (address: string, lock: Sql = empty) => sql<Recipient>`
   SELECT confirmed_at, expires_at, attempts, next_at FROM mail_recipients WHERE address = ${address} ${lock}`
 
 /** Replaces the link of an address. */

@@ -88,6 +88,18 @@ export const toUploadAnswer = (image: ImageRow, baseUrl: string, similar: number
   similar,
 })
 
+/** Responses of every upload that is too large or cannot be stored. @param others further errors of 413 */
+export const notStored = (maxBytes: number, others: readonly HttpError[] = []) => ({
+  413: problemWith(
+    { reason },
+    'The image is too large, or exceeds the byte quota of the application',
+    refused(imageErrors.image_too_large(maxBytes), 'too_many_bytes'),
+    imageErrors.quota_bytes(''),
+    ...others,
+  ),
+  500: problem('The image could not be saved', imageErrors.not_saved()),
+})
+
 /**
  * Responses of a refused upload with a ticket.
  * @param others further errors of the endpoint, by status
@@ -117,13 +129,6 @@ export const visitorRefusals = (
     imageErrors.quota_images(''),
     imageErrors.image_banned(),
   ),
-  413: problemWith(
-    { reason },
-    'The image is too large, or exceeds the byte quota of the application',
-    refused(imageErrors.image_too_large(maxBytes), 'too_many_bytes'),
-    imageErrors.quota_bytes(''),
-    ...(others[413] ?? []),
-  ),
-  500: problem('The image could not be saved', imageErrors.not_saved()),
+  ...notStored(maxBytes, others[413]),
   503: problem('The service is overloaded: retry after `Retry-After`', new OverloadError()),
 })

@@ -10,7 +10,6 @@ import {
   integer,
   object,
   optional,
-  problem,
   problemWith,
   string,
 } from '../../http/openapi/json-schema.ts'
@@ -30,7 +29,7 @@ import type { Input, Output } from '../tasks/parse-upload.ts'
 import { uploaderOf } from '../uploaders.ts'
 import { quotaError } from '../account-policy.ts'
 import type { ImageRoutes } from './image-routes.ts'
-import { imageIn, reason, refused, storeImage, toUploadAnswer } from './upload-outcome.ts'
+import { imageIn, notStored, reason, refused, storeImage, toUploadAnswer } from './upload-outcome.ts'
 
 export const PARSE_UPLOAD = taskModule('../tasks/parse-upload', import.meta)
 
@@ -111,13 +110,7 @@ export function uploadRoute(app: HttpServer, images: ImageRoutes): void {
         refused(quotaError({ kind: 'full', of: 'images', max: 100, used: 100 }, true), 'quota'),
         imageErrors.image_banned(),
       ),
-      413: problemWith(
-        { reason },
-        'The image is too large, or exceeds the byte quota of the application',
-        refused(imageErrors.image_too_large(maxBytes), 'too_many_bytes'),
-        imageErrors.quota_bytes(''),
-      ),
-      500: problem('The image could not be saved', imageErrors.not_saved()),
+      ...notStored(maxBytes),
     },
 
     async handle({ body, identify, request, reply }) {

@@ -178,7 +178,7 @@ function unreachable(url: string, error: Error): Result {
     )
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
     return fail(
-      `the certificate of ${url} is not valid at the time of this clock, ${new Date().toISOString().slice(0, 16)}Z (${code})`,
+      `the certificate of ${url} is not valid at the time of this clock (${code})`,
       'set the clock right, or renew the certificate',
     )
   // The message is empty where a name has several addresses.

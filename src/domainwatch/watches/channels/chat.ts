@@ -167,7 +167,7 @@ export interface NtfySettings {
  */
 export function ntfyChannel({ url, token }: NtfySettings, options: HttpChannelOptions): Channel {
   /** Where JSON is published, which is not the topic. A query, such as `auth`, is kept. */
-  const serverOf = (address: string) =>
+  const toServer = (address: string) =>
     TOPIC.test(address) ? `${url}/` : new URL(`.${new URL(address).search}`, address).href
   return chatChannel(
     {
@@ -176,12 +176,12 @@ export function ntfyChannel({ url, token }: NtfySettings, options: HttpChannelOp
         if (TOPIC.test(text)) return url === '' ? { ok: 'unconfigured' } : { ok: true, address: text }
         const parsed = parseReceiver(text, options.isAllowedAddress)
         if (parsed.ok !== true) return parsed
-        return TOPIC.test(topicOf(parsed.address)) ? parsed : { ok: false, takes: TAKES_TOPIC }
+        return TOPIC.test(toTopic(parsed.address)) ? parsed : { ok: false, takes: TAKES_TOPIC }
       },
       showAddress: (address) => (TOPIC.test(address) ? address : showOrigin(address)),
-      hostOf: (address) => new URL(serverOf(address)).host,
+      hostOf: (address) => new URL(toServer(address)).host,
       bodyOf: (message, address) => ({
-        topic: topicOf(address),
+        topic: toTopic(address),
         title: message.title,
         // The title has a separate field.
         message: layOut({ ...message, title: '' }, plainText, {
@@ -193,7 +193,7 @@ export function ntfyChannel({ url, token }: NtfySettings, options: HttpChannelOp
       requestTo(address) {
         const isOperators = TOPIC.test(address)
         const headers = isOperators && token !== '' ? { authorization: `Bearer ${token}` } : {}
-        return { url: serverOf(address), headers, isOperators }
+        return { url: toServer(address), headers, isOperators }
       },
       isGone: () => false,
     },
@@ -201,7 +201,7 @@ export function ntfyChannel({ url, token }: NtfySettings, options: HttpChannelOp
   )
 }
 
-const topicOf = (address: string): string =>
+const toTopic = (address: string): string =>
   TOPIC.test(address) ? address : (new URL(address).pathname.split('/').at(-1) ?? '')
 
 /** Characters of `content` of Discord. */

@@ -1,5 +1,5 @@
 const UPDATED = 'AFTER UPDATE OF name, name_folded, date, expires, tags, meta, focus, public ON images'
-/** Entering or leaving the trash is a change of its own, by the trigger `images_trashed`. */
+/** The trigger `images_trashed` writes the change of entering or leaving the trash. */
 const STAYED = '(OLD.trashed_at IS NULL) = (NEW.trashed_at IS NULL)'
 
 /** An upload that takes an image out of the trash is one change: the image is stored. */
