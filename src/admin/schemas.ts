@@ -1,6 +1,17 @@
-import { answer, array, integer, nullable, object, string } from '../http/openapi/json-schema.ts'
-import { AUDIT_ACTIONS } from '../http/auth/queries.ts'
 import { ALL_SCOPES, SERVICES } from '../http/auth/key-limits.ts'
+import { AUDIT_ACTIONS } from '../http/auth/queries.ts'
+import { answer, array, integer, nullable, object, string } from '../http/openapi/json-schema.ts'
+import { declareErrors } from '../lib/errors.ts'
+
+/** Errors of the admin API. Clients rely on codes: one is never renamed, and `docs/api` lists them all. */
+export const adminErrors = declareErrors({
+  account_not_found: [404, 'La cuenta no existe'],
+  account_of_other_service: [
+    409,
+    (account: string, service: string) => `La cuenta ${account} es del servicio ${service}`,
+  ],
+  key_not_found: [404, 'La clave no existe'],
+})
 
 const ID = 'k7mq2x9apd'
 const DATE = 1_767_619_230

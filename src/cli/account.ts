@@ -15,7 +15,7 @@ import { DELIVERY_MODES, signedLink } from '../imagestore/links/delivery-mode.ts
 import type { ModifierFault } from '../imagestore/modifiers/index.ts'
 import { commandActor } from './audit.ts'
 import { withDatabase } from './instance.ts'
-import { fail, usageFault } from './failure.ts'
+import { fail, usageFault } from './output.ts'
 import type { Options } from './command.ts'
 import { parseLink, readLink, toLinkId } from '../imagestore/links/read-link.ts'
 import { blobByHash } from '../imagestore/queries.ts'

@@ -4,9 +4,8 @@ import type { AuditEntry } from '../http/auth/queries.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { Options } from './command.ts'
-import { fail } from './failure.ts'
+import { fail, writeAll } from './output.ts'
 import { withDatabase } from './instance.ts'
-import { writeAll } from './output.ts'
 
 /** Entries read at a time. */
 const PART = 1_000

@@ -1,7 +1,7 @@
 import { Command, Help, InvalidArgumentError, Option } from 'commander'
 import { readConfig, type Config, type Flags } from '../server/config/config.ts'
 import { environmentName, type Setting } from '../server/config/settings.ts'
-import { reportUsageError, WRONG_SETTINGS } from './failure.ts'
+import { reportUsageError, WRONG_SETTINGS } from './output.ts'
 
 type Run = (options: Options) => Promise<void>
 

@@ -17,11 +17,9 @@ import { createLog } from '../lib/log.ts'
 import { openImagestore } from '../imagestore/index.ts'
 import { exportImages, MANIFEST } from '../imagestore/transfer/export.ts'
 import { importImages } from '../imagestore/transfer/import.ts'
-import { checkpointsOf } from './checkpoint.ts'
-import { fail, failureLine, usageFault } from './failure.ts'
+import { checkpointsOf, abortOnSignal } from './instance.ts'
+import { fail, failureLine, usageFault, createProgress } from './output.ts'
 import type { Options } from './command.ts'
-import { abortOnSignal } from './instance.ts'
-import { createProgress } from './progress.ts'
 import { countOf } from '../lib/text.ts'
 
 /** Images that an interrupted import repeats at most. */
@@ -154,7 +152,7 @@ async function openSource(
     const location = parseS3Location(place)
     if (location === undefined) return `a bucket is ${S3_LOCATION_TAKES}`
     // Loaded on demand: the SDK is large.
-    const { openObjects } = await import('../storage/blobs/s3/objects.ts')
+    const { openObjects } = await import('../storage/blobs/s3/store.ts')
     const objects = openObjects(location)
     context.onClose(async () => objects.close())
     return () => objectsIn(objects)

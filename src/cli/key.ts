@@ -17,7 +17,7 @@ import {
 } from '../http/auth/key-limits.ts'
 import { commandActor } from './audit.ts'
 import { upgrading, withDatabase } from './instance.ts'
-import { fail, usageFault } from './failure.ts'
+import { fail, usageFault } from './output.ts'
 import type { Options } from './command.ts'
 
 /** `catalejo key create`. The key commands work while the service runs. */

@@ -1,7 +1,7 @@
 /** The `catalejo` command. Without a command it runs the service. */
 import { CommanderError } from 'commander'
 import { createProgram } from './program.ts'
-import { USAGE } from './failure.ts'
+import { USAGE } from './output.ts'
 
 const words = process.argv.slice(2)
 let isService = false
@@ -23,6 +23,6 @@ try {
 }
 
 async function report(error: unknown): Promise<void> {
-  const { fail, failureLine } = await import('./failure.ts')
+  const { fail, failureLine } = await import('./output.ts')
   fail(failureLine(error))
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { createProgress } from './progress.ts'
+import { createProgress } from './output.ts'
 
 function watch() {
   let written = ''

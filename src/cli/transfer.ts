@@ -1,5 +1,5 @@
 import type { CopyResult } from '../operations/transfer/copy-images.ts'
-import type { InstanceLocation } from '../operations/transfer/instance.ts'
+import { type InstanceLocation, recorded, type RunKind } from '../operations/transfer/instance.ts'
 import { migrate } from '../operations/transfer/migrate.ts'
 import {
   parsePlace,
@@ -7,25 +7,24 @@ import {
   assertBackupFolder,
   openPlace,
   type BackupPlace,
+  readManifest,
+  snapshotsIn,
+  type Manifest,
 } from '../operations/transfer/place.ts'
-import { restore } from '../operations/transfer/restore.ts'
+import { restore, compareSample } from '../operations/transfer/restore.ts'
 import type { Config, Flags } from '../server/config/config.ts'
 import { settings } from '../server/config/settings.ts'
 import { isBlobKey } from '../storage/blobs/blob-store.ts'
 import { S3_LOCATION_TAKES } from '../storage/blobs/s3/location.ts'
-import { fail, failureLine, usageFault } from './failure.ts'
+import { fail, failureLine, usageFault, createProgress, type ShownProgress } from './output.ts'
 import { openInstance } from './instance.ts'
 import type { Options } from './command.ts'
-import { createProgress, type ShownProgress } from './progress.ts'
 import { countOf } from '../lib/text.ts'
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { backup } from '../operations/transfer/backup.ts'
-import { compareSample } from '../operations/transfer/drill.ts'
-import { readManifest, snapshotsIn, type Manifest } from '../operations/transfer/manifest.ts'
-import { recorded, type RunKind } from '../operations/transfer/runs.ts'
 import { checkSnapshot } from '../operations/transfer/table-files.ts'
 
 /** `catalejo restore`. Exits with 0 if the whole snapshot was restored and verified, otherwise with 1. */

@@ -8,7 +8,7 @@ import type { Database, Reader, Transaction } from '../storage/database/database
 import type { Dialect } from '../storage/database/dialect.ts'
 import type { Identity } from '../http/auth/authenticator.ts'
 import type { RequestBody } from '../http/body/receive.ts'
-import { requestLog } from '../http/observability/request-log.ts'
+import { requestLog } from '../http/observability.ts'
 import type { Dictionary } from './words/dictionary.ts'
 import { purgeBeforeWrite, findEndClaims } from './purge.ts'
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { OverloadError } from '../lib/errors.ts'
-import { RequestTurns } from './request-turns.ts'
+import { RequestTurns } from './connection-limits.ts'
 
 /** Begins requests of clients, and returns what has begun, in order. */
 function begin(turns: RequestTurns<string>, clients: readonly string[]): string[] {

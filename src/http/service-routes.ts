@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { withTimeout } from '../lib/concurrency.ts'
 import { asError } from '../lib/errors.ts'
-import type { Metrics } from './observability/metrics.ts'
+import { type LimitedScope, SCOPES, SERVICES, type Service, formatRate } from './auth/key-limits.ts'
+import { simpleEndpoint, type EndpointShared } from './endpoint.ts'
 import { httpErrors } from './errors.ts'
 import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
-import { answer, problem } from './openapi/json-schema.ts'
-import { requestLog } from './observability/request-log.ts'
+import { type Metrics, requestLog } from './observability.ts'
+import { answer, problem, integer, nullable, string } from './openapi/json-schema.ts'
+import type { HttpServer } from './server.ts'
 
 const READY_TIMEOUT_MS = 2_000
 const notReady = () => httpErrors.not_ready().with({ headers: { 'retry-after': '1' } })
@@ -156,5 +158,49 @@ export function homeRoute(app: FastifyInstance, prefix: string, baseUrl: () => s
         return reply.redirect(`${prefix}/console/`, 302)
       return { status: 200, ...getHome(baseUrl()) }
     },
+  )
+}
+
+const EXAMPLE = {
+  domainwatch: { account: 'grupo', scope: 'read', rate: '60/min' },
+  imagestore: { account: 'fotos', scope: 'upload', rate: '5/s' },
+  admin: { account: 'dueña', scope: 'full', rate: null },
+} as const
+
+/** Returns the limits of the calling key. Open to every scope. */
+export function keyRoutes(app: HttpServer, shared: EndpointShared): void {
+  for (const service of SERVICES) {
+    simpleEndpoint(app, shared, {
+      route: `GET /api/v1/${service}/key`,
+      scopes: SCOPES[service].filter((scope): scope is LimitedScope & typeof scope => scope !== 'full'),
+      parameters: {},
+      operation: { domainwatch: 'getDomainKey', imagestore: 'getImageKey', admin: 'getAdminKey' }[service],
+      summary: 'Show the scope, expiry and rate limit of the key',
+      answers: { 200: keyAnswer(service) },
+      async handle({ identity: { account, scope, expiresAt, rate } }) {
+        return {
+          status: 200,
+          account,
+          service,
+          scope,
+          expires: expiresAt === null ? null : Math.floor(expiresAt / 1_000),
+          rate: rate === null ? null : formatRate(rate),
+        }
+      },
+    })
+  }
+}
+
+function keyAnswer(service: Service) {
+  return answer(
+    {
+      account: string('The account that the key belongs to'),
+      service: string({ enum: [service] }),
+      scope: string({ enum: SCOPES[service], description: 'Scope of the key' }),
+      expires: nullable(integer('Expiry time, in seconds since 1970-01-01 UTC; null for never')),
+      rate: nullable(string('Rate limit; null for none')),
+    },
+    'The limits of the key',
+    { service, expires: null, ...EXAMPLE[service] },
   )
 }

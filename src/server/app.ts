@@ -6,7 +6,7 @@ import { createContext, type Context, type Overrides } from './context.ts'
 import { measureInstance } from './instance-metrics.ts'
 import { startBackgroundJobs } from '../lib/background-jobs.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
-import { renewLog } from '../storage/database/changes/retention.ts'
+import { renewLog } from '../storage/database/changes/change-log.ts'
 import { copyState, setCopyState } from '../storage/database/transfer-marks.ts'
 import {
   Feeds,
@@ -19,7 +19,7 @@ import {
   type Subscriptions,
 } from '../domainwatch/index.ts'
 import { allowAddresses } from '../deliveries/connect.ts'
-import { serveMetrics } from '../http/observability/metrics.ts'
+import { serveMetrics } from '../http/observability.ts'
 import type { ShutdownOptions } from '../http/graceful-shutdown.ts'
 import { openImagestore } from '../imagestore/index.ts'
 import { CONNECTION_CUT_MS } from './limits.ts'

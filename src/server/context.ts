@@ -29,7 +29,7 @@ import { keepBeforeUpgrade } from './before-upgrade.ts'
 import { createHealth, type Health } from './health.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { openDatabase } from './open-database.ts'
-import { Metrics } from '../http/observability/metrics.ts'
+import { Metrics } from '../http/observability.ts'
 
 /** The resources that the service uses, created once. */
 export type Context = Awaited<ReturnType<typeof createContext>>

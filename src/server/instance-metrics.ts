@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { lastRuns, type BackupRun } from '../operations/transfer/runs.ts'
+import { lastRuns, type BackupRun } from '../operations/transfer/instance.ts'
 import { logState } from '../storage/database/changes/change-log.ts'
 import { VERSION } from '../lib/version.ts'
 import type { Context } from './context.ts'

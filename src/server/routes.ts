@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { keyRoutes } from '../accounts/routes/key.ts'
+import { keyRoutes, homeRoute, serviceRoutes } from '../http/service-routes.ts'
 import { adminRoutes } from '../admin/index.ts'
 import { consoleRoutes } from '../console/index.ts'
 import { type Context } from './context.ts'
@@ -19,8 +19,7 @@ import { Authenticator, failureLimit } from '../http/auth/authenticator.ts'
 import { BodyBudget } from '../http/body/budget.ts'
 import { addressClient, type Peer } from '../http/client.ts'
 import { claimFromDatabase, KeyRateLimit } from '../http/auth/key-rate-limit.ts'
-import { RequestTurns } from '../http/request-turns.ts'
-import { homeRoute, serviceRoutes } from '../http/service-routes.ts'
+import { RequestTurns } from '../http/connection-limits.ts'
 import { createServer } from '../http/server.ts'
 import {
   createAccountPolicies,

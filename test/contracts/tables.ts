@@ -10,9 +10,11 @@ import {
   storeRows,
   type Contents,
   type Row,
-} from '../../src/storage/database/rows.ts'
+  isCopied,
+  getTables,
+  type Table,
+} from '../../src/storage/database/tables.ts'
 import { sql } from '../../src/storage/database/sql.ts'
-import { isCopied, getTables, type Table } from '../../src/storage/database/tables.ts'
 import { openTwo, recordOn, row, type OpenDatabase, type TwoNodes } from './nodes.ts'
 
 /** Those of the database as a place, and PostgreSQL's version of the schema. */

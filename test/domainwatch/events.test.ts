@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { sweepChanges } from '../../src/storage/database/changes/retention.ts'
+import { sweepChanges } from '../../src/storage/database/changes/change-log.ts'
 import { add, EVENTS, record, stored, update } from '../support/domains.ts'
 import { EventReader, type ServerSentEvent } from '../support/event-reader.ts'
 import { call } from '../support/http.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sweepChanges } from '../../src/storage/database/changes/retention.ts'
+import { sweepChanges } from '../../src/storage/database/changes/change-log.ts'
 import { sweepHistory } from '../../src/domainwatch/index.ts'
 import { storeObservations } from '../../src/domainwatch/history/store-observations.ts'
 import { names, record, stored, update } from '../support/domains.ts'

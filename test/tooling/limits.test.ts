@@ -160,7 +160,7 @@ const STATED: Readonly<Record<string, Readonly<Record<string, readonly Stated[]>
       ['domainwatch/routes/batches.ts', 'BATCH_BODY_BYTES', 'MiB'],
       ['domainwatch/limits.ts', 'MAX_BATCH_RECORDS', ''],
     ],
-    'body of `upload`': [['http/body/upload.ts', 'MAX_OTHER_BYTES', 'MiB']],
+    'body of `upload`': [['http/upload-endpoint.ts', 'MAX_OTHER_BYTES', 'MiB']],
     'file of `import`': [['domainwatch/jobs/job.ts', 'MAX_FILE_BYTES', 'MiB']],
     'body of `POST dns`': [
       ['domainwatch/routes/dns.ts', 'BULK_BYTES', 'MiB'],

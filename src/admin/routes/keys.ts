@@ -24,8 +24,7 @@ import {
 import type { Clock } from '../../lib/clock.ts'
 import { choice, oneOfTakes, text, type Parameter } from '../../http/parameters.ts'
 import { createdKey } from '../../http/auth/audit.ts'
-import { adminErrors } from '../errors.ts'
-import { createAnswer, keysAnswer, revokeAnswer } from '../schemas.ts'
+import { adminErrors, createAnswer, keysAnswer, revokeAnswer } from '../schemas.ts'
 
 /** The operations on accounts and keys, which the composition root passes in. */
 export interface ApiKeys {

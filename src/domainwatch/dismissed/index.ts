@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Database, Reader, Transaction } from '../../storage/database/database.ts'
-import { storeRows } from '../../storage/database/rows.ts'
+import { storeRows } from '../../storage/database/tables.ts'
 import type { RowBatch } from '../import/row-buffer.ts'
 import { purgeBeforeWrite } from '../purge.ts'
 import { namesRecorded } from '../queries-records.ts'

@@ -1,6 +1,6 @@
 import { InterruptibleSleep, type Clock } from '../../lib/clock.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
-import { storeRows } from '../../storage/database/rows.ts'
+import { storeRows } from '../../storage/database/tables.ts'
 import type { ImportOptions } from '../import/importer.ts'
 import type { Effect } from '../import/writer.ts'
 import { faultIn, importList, type ImportedList, type ImportSlots } from '../import/import-list.ts'

@@ -3,7 +3,7 @@ import { toSeenServers } from '../servers/index.ts'
 import { storeServers, type SeenServer } from '../servers/queries.ts'
 import type { Transaction } from '../../storage/database/database.ts'
 import { lockInstance, type Dialect } from '../../storage/database/dialect.ts'
-import { removeRows, storeRows, type Row } from '../../storage/database/rows.ts'
+import { removeRows, storeRows, type Row } from '../../storage/database/tables.ts'
 import {
   insertDnsChanges,
   neighbours,

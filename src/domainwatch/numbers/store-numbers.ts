@@ -1,7 +1,7 @@
 import { encodeJson } from '../../storage/database/batch.ts'
 import type { Database, Reader, Transaction } from '../../storage/database/database.ts'
 import { lockInstance } from '../../storage/database/dialect.ts'
-import { removeRows, storeRows } from '../../storage/database/rows.ts'
+import { removeRows, storeRows } from '../../storage/database/tables.ts'
 import { ListFault } from '../../lib/errors.ts'
 import type { RowBatch } from '../import/row-buffer.ts'
 import type { Effect } from '../import/writer.ts'

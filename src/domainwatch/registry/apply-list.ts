@@ -1,7 +1,7 @@
 import { localDateTime, localLowerBound } from '../../lib/dates.ts'
 import { encodeRows, type RowOf } from '../../storage/database/batch.ts'
 import type { Transaction } from '../../storage/database/database.ts'
-import { storeRows } from '../../storage/database/rows.ts'
+import { storeRows } from '../../storage/database/tables.ts'
 import type { ImportTarget } from '../import/store-rows.ts'
 import type { RowBatch } from '../import/row-buffer.ts'
 import { dismissedNamed } from '../dismissed/queries.ts'

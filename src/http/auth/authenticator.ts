@@ -3,7 +3,7 @@ import { declareErrors, tooManyRequests, type HttpError } from '../../lib/errors
 import { accountClient, type Client } from '../../lib/client.ts'
 import { RateLimit } from '../../lib/rate-limit.ts'
 import { addressClient, type Peer } from '../client.ts'
-import { RequestTurns } from '../request-turns.ts'
+import { RequestTurns } from '../connection-limits.ts'
 import type { KeyLimits, LimitedScope, Service } from './key-limits.ts'
 import type { KeyRateLimit } from './key-rate-limit.ts'
 

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
-import type { Metrics } from '../../http/observability/metrics.ts'
+import type { Metrics } from '../../http/observability.ts'
 import type { Gate } from '../../lib/gate.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { heldKeys } from '../queries.ts'

@@ -1,6 +1,6 @@
 import type { HttpReply, HttpRequest } from '../../http/server.ts'
 import { clientAbort } from '../../http/client.ts'
-import { requestLog } from '../../http/observability/request-log.ts'
+import { requestLog } from '../../http/observability.ts'
 import { optional, problem, problemWith, string, type JsonSchema } from '../../http/openapi/json-schema.ts'
 import { HttpError, OverloadError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'

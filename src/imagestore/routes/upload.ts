@@ -3,7 +3,7 @@ import type { HttpServer } from '../../http/server.ts'
 import { secondsOf } from '../../lib/clock.ts'
 import { taskModule } from '../../lib/tasks.ts'
 import { bulkEndpoint } from '../../http/endpoint.ts'
-import { requestLog } from '../../http/observability/request-log.ts'
+import { requestLog } from '../../http/observability.ts'
 import {
   answer,
   array,

@@ -1,14 +1,14 @@
+import { systemClock, type Clock } from '../../lib/clock.ts'
+import { asError } from '../../lib/errors.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { reasonOf } from '../../storage/blobs/open.ts'
 import type { S3Location } from '../../storage/blobs/s3/location.ts'
 import type { Staging } from '../../storage/blobs/staging.ts'
 import type { Database, Reader, OpenOptions } from '../../storage/database/database.ts'
-import { copyState, beginHold, endHold, prolongHold } from '../../storage/database/transfer-marks.ts'
-import { firstAccount } from '../queries.ts'
-import { systemClock } from '../../lib/clock.ts'
 import { SCHEMA } from '../../storage/database/migrations/index.ts'
-import { isCopied, getTables } from '../../storage/database/tables.ts'
-import { countRows, toPages, type Contents } from '../../storage/database/rows.ts'
+import { countRows, toPages, type Contents, isCopied, getTables } from '../../storage/database/tables.ts'
+import { copyState, beginHold, endHold, prolongHold } from '../../storage/database/transfer-marks.ts'
+import { firstAccount, backupRuns, recordRun, type BackupRun, type RunKind } from '../queries.ts'
 import type { ImageBytes } from './copy-images.ts'
 
 /** Where an instance keeps its data. */
@@ -117,5 +117,42 @@ export async function* toRows(
       const values: readonly unknown[] = JSON.parse(line)
       yield Object.fromEntries(columns.map((column, i) => [column, values[i]]))
     }
+  }
+}
+
+export type { BackupRun, RunKind }
+
+/** Returns the last run of each kind. */
+export const lastRuns = (database: Database): Promise<BackupRun[]> => database.all(backupRuns())
+
+/**
+ * Does `work` and records how it ended, for metrics and the next regular run.
+ * @param work returns why it failed, if it did
+ */
+export async function recorded<T>(
+  database: Database,
+  kind: RunKind,
+  work: () => Promise<T>,
+  failureOf: (result: T) => string | undefined,
+  clock: Clock = systemClock,
+): Promise<T> {
+  const attempted_at = clock.now()
+  const start = performance.now()
+  const record = (error: string | undefined) => {
+    const duration_ms = Math.round(performance.now() - start)
+    return database.transaction((tx) => tx.run(recordRun(kind, attempted_at, duration_ms, error ?? null)))
+  }
+  try {
+    const result = await work()
+    const failure = failureOf(result)
+    const recording = record(failure)
+    // The database may be what failed.
+    await (failure === undefined ? recording : recording.catch(() => {}))
+    return result
+  } catch (error) {
+    const { name, message } = asError(error)
+    // Work that was interrupted is begun again.
+    if (name !== 'AbortError') await record(message).catch(() => {})
+    throw error
   }
 }

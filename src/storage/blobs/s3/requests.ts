@@ -16,8 +16,7 @@ import { abortable } from '../../../lib/concurrency.ts'
 import { POOLS } from '../../../lib/pools.ts'
 import { SharedGate } from '../../../lib/gate.ts'
 import { BlobDamaged } from '../blob-store.ts'
-import { openClient } from './client.ts'
-import { getAttempts, isNamed, StoreFault, translate } from './errors.ts'
+import { openClient, getAttempts, isNamed, StoreFault, translate } from './client.ts'
 import type { S3Location } from './location.ts'
 
 /** Limits of an S3 store. Times in milliseconds. */

@@ -13,8 +13,7 @@ import { Gate, SharedGate } from '../../../lib/gate.ts'
 import { createFileStream } from '../../../lib/private-files.ts'
 import { BlobDamaged, type BlobStore } from '../blob-store.ts'
 import type { StagedFile, Staging } from '../staging.ts'
-import { openClient, presign } from './client.ts'
-import { isNamed } from './errors.ts'
+import { openClient, presign, isNamed } from './client.ts'
 import type { S3Location } from './location.ts'
 import {
   DIGEST,
@@ -257,4 +256,43 @@ const SYNC_HASH_BYTES = 64 * 1024
 async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   if (bytes.byteLength <= SYNC_HASH_BYTES) return hash('sha256', bytes)
   return Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex')
+}
+
+/** Opens what others have stored below a prefix, whatever its names are and however deep they lie. */
+export function openObjects(location: S3Location) {
+  const requests = new S3Requests(
+    location,
+    S3_DEFAULTS,
+    () => {},
+    () => {},
+  )
+  const { bucket, prefix } = location
+  return {
+    /** Lists all objects but the marks of folders. Names are those below the prefix. */
+    async *list(): AsyncGenerator<{ readonly name: string; readonly size: number }> {
+      const { client } = requests
+      const pages = paginateListObjectsV2(
+        { client, pageSize: S3_DEFAULTS.pageSize },
+        { Bucket: bucket, Prefix: prefix },
+      )
+      for (;;) {
+        const { done, value: page } = await requests.operate('keys', 0, () => pages.next())
+        if (done === true) return
+        for (const { Key = '', Size = 0 } of page.Contents ?? [])
+          if (!Key.endsWith('/')) yield { name: Key.slice(prefix.length), size: Size }
+      }
+    },
+    /** Reads an object of a known size. Undefined if there is none any more. */
+    read: (name: string, size: number, signal: AbortSignal): Promise<Buffer | undefined> =>
+      requests.operate(
+        'read',
+        size,
+        async (operation) => {
+          const found = await requests.get(name, operation, { size })
+          return found && Buffer.concat(await found.body.toArray())
+        },
+        { ...SERVICE, signal },
+      ),
+    close: () => requests.close(),
+  }
 }

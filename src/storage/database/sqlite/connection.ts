@@ -1,11 +1,14 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { lruCache } from '../../../lib/lru-cache.ts'
-import { ensureFileSync } from '../../../lib/private-files.ts'
-import { toStorageKind } from '../faults.ts'
-import type { SqlValue } from '../sql.ts'
-import type { SqliteBatch } from '../batch.ts'
-import { migrations, nextMigration, type Migration } from '../migrations/index.ts'
+import { existsSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { DatabaseSync, type StatementSync, backup } from 'node:sqlite'
 import { OverloadError } from '../../../lib/errors.ts'
+import { lruCache } from '../../../lib/lru-cache.ts'
+import { ensureFileSync, syncFolder } from '../../../lib/private-files.ts'
+import type { SqliteBatch } from '../batch.ts'
+import { toStorageKind, onStorage } from '../faults.ts'
+import { migrations, nextMigration, type Migration } from '../migrations/index.ts'
+import type { SqlValue } from '../sql.ts'
 
 /** How long a transaction waits for those of other processes. */
 const WAIT_MS = 10_000
@@ -239,4 +242,32 @@ export function migrate(
     connection.exec(next.sqlite)
     connection.exec(`PRAGMA user_version = ${next.version}; COMMIT`)
   }
+}
+
+/** More pages than a database has. */
+const ALL_PAGES = 2 ** 31 - 1
+
+/** Copies a database, which others may use, as of one moment. The copy appears under its path when it is complete and on the disk. */
+export async function copySqlite(path: string, copy: string): Promise<void> {
+  const unfinished = `${copy}.unfinished`
+  await rm(unfinished, { force: true })
+  ensureFileSync(unfinished)
+  {
+    using source = new DatabaseSync(path, { readOnly: true })
+    // All pages in one step: a commit between two steps would start the copy again.
+    await backup(source, unfinished, { rate: ALL_PAGES })
+  }
+  await using file = await open(unfinished, 'r')
+  await file.sync()
+  await rename(unfinished, copy)
+  await syncFolder(dirname(copy))
+}
+
+/** Returns the version of the schema of a database file; 0 if there is none. */
+export function schemaVersionAt(path: string): number {
+  if (!existsSync(path)) return 0
+  return onStorage(path, () => {
+    using db = new DatabaseSync(path, { readOnly: true })
+    return Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
+  })
 }

@@ -1,10 +1,12 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, statSync, renameSync, rmSync, truncateSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { accountClient } from '../../../lib/client.ts'
+import { OverloadError, asError } from '../../../lib/errors.ts'
+import { fillFile } from '../../../lib/private-files.ts'
 import { ownsBuffer } from '../../../lib/release-buffer.ts'
 import { sqliteBatch, sqliteInsert, type SqliteBatch } from '../batch.ts'
 import { ChangeLog, getNewest } from '../changes/change-log.ts'
-import { accountClient } from '../../../lib/client.ts'
-import { scanGate, WriteGate } from '../gates.ts'
 import {
   announceMigration,
   type Database,
@@ -13,17 +15,16 @@ import {
   type Reader,
   type Transaction,
   type TransactionOptions,
+  scanGate,
+  WriteGate,
 } from '../database.ts'
+import { sqliteDialect } from '../dialect.ts'
 import { StorageFault, UnansweredFault, onStorage } from '../faults.ts'
 import { newest, migrations as released } from '../migrations/index.ts'
-import { CommitWatch } from './commit-watch.ts'
-import { Connection } from './connection.ts'
-import { ConnectionThread, type MigrationOptions, SeparateThreads } from './connection-thread.ts'
-import { schemaVersionAt } from './copy.ts'
-import { sqliteDialect } from '../dialect.ts'
 import { raw, readerOn, sql, sqlValues, type SqlValue } from '../sql.ts'
-import { Reserve } from './reserve.ts'
-import { OverloadError, asError } from '../../../lib/errors.ts'
+import { CommitWatch } from './commit-watch.ts'
+import { ConnectionThread, type MigrationOptions, SeparateThreads } from './connection-thread.ts'
+import { Connection, schemaVersionAt } from './connection.ts'
 
 /** One statement of a transaction that fills a database may build an index of a large table. */
 const FILL_TIMEOUT_MS = 3_600_000
@@ -228,5 +229,67 @@ async function checkSqlite(reader: Reader): Promise<string[]> {
   } catch (error) {
     // A badly damaged file cannot even be checked.
     return [asError(error).message]
+  }
+}
+
+/** Twice the size at which SQLite moves the log into the file (1,000 pages), which may grow by as much meanwhile. */
+const MAX_BYTES = 8 * 1024 * 1024
+/** The largest share of a small disk. */
+const PART_OF_DISK = 1 / 16
+const RETRY_MS = 1_000
+
+/**
+ * Disk space for deletions. Every commit of SQLite first needs space, deletions included, so on a full disk nothing
+ * could be deleted. A file reserves some: it is truncated when a deletion finds the disk full, and from then on only
+ * deletions may write until it can be filled again. Processes that share the database share the file.
+ */
+class Reserve {
+  readonly #path: string
+  #triedAt = -Infinity
+  #restoring: Promise<void> | undefined
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** Whether the space was released and not restored. A disk that never had room for it counts as restored. */
+  get isReleased(): boolean {
+    return this.#size === 0
+  }
+
+  get #size(): number | undefined {
+    return statSync(this.#path, { throwIfNoEntry: false })?.size
+  }
+
+  /** Releases the space. Returns false if there is none. */
+  release(): boolean {
+    if ((this.#size ?? 0) === 0) return false
+    truncateSync(this.#path, 0)
+    return true
+  }
+
+  /** Reserves the space again if the disk has twice as much. Concurrent calls share one attempt. */
+  restore(): Promise<void> {
+    this.#restoring ??= this.#restore().finally(() => (this.#restoring = undefined))
+    return this.#restoring
+  }
+
+  async #restore(): Promise<void> {
+    const now = performance.now()
+    if (now - this.#triedAt < RETRY_MS) return
+    this.#triedAt = now
+    // One file per process, renamed when complete: an empty file would mean that the space was released.
+    const filling = `${this.#path}.${process.pid}`
+    try {
+      if ((this.#size ?? 0) > 0) return
+      const { bavail, blocks, bsize } = await statfs(dirname(this.#path))
+      const bytes = Math.min(MAX_BYTES, Math.floor(blocks * bsize * PART_OF_DISK))
+      if (bavail * bsize < 2 * bytes) return
+      await fillFile(filling, bytes)
+      renameSync(filling, this.#path)
+    } catch {
+      // Without a reserve the service works as on a disk that never had room for it.
+      rmSync(filling, { force: true })
+    }
   }
 }

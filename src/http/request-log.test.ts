@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { pino } from 'pino'
-import { LogQuota } from './request-log.ts'
+import { LogQuota } from './observability.ts'
 
 test('log lines per client and minute are limited, and the number of omitted lines is logged', () => {
   mock.timers.enable({ apis: ['setTimeout'] })

@@ -1,4 +1,3 @@
-import * as queries from '../queries.ts'
 import {
   bytesKey,
   claimStore,
@@ -8,13 +7,21 @@ import {
   ownershipOf,
   STRANGE_STORE,
   lostKey,
-} from '../../imagestore/blobs.ts'
-import { markDamaged, rename, verifyBlobTwice, type BytesState } from '../../imagestore/verify-blob.ts'
-import { forEachConcurrent } from '../../lib/concurrency.ts'
-import { blobFault, checkDatabase } from './check-database.ts'
-import { PAGE_ROWS, retryOverload, toRows, Verification, type VerifyOptions } from './verification.ts'
-import { heldUntil } from '../../storage/database/transfer-marks.ts'
-import { blobByHash } from '../../imagestore/queries.ts'
+} from '../imagestore/blobs.ts'
+import { blobByHash } from '../imagestore/queries.ts'
+import { markDamaged, rename, verifyBlobTwice, type BytesState } from '../imagestore/verify-blob.ts'
+import { forEachConcurrent } from '../lib/concurrency.ts'
+import { heldUntil } from '../storage/database/transfer-marks.ts'
+import {
+  blobFault,
+  checkDatabase,
+  PAGE_ROWS,
+  retryOverload,
+  toRows,
+  Verification,
+  type VerifyOptions,
+} from './check-database.ts'
+import * as queries from './queries.ts'
 
 /** Blobs read concurrently. Each takes a file or a connection, and some hundred kilobytes. */
 const CONCURRENCY = 16

@@ -1,17 +1,17 @@
-import type { Logger } from 'pino'
-import { startApp, type App } from '../../server/app.ts'
-import { IDLE_GRACE_MS, PROCESS_EXIT_MS } from '../../server/limits.ts'
-import type { Config } from '../../server/config/config.ts'
-import { createLog } from '../../lib/log.ts'
-import { failureLine } from '../failure.ts'
-import { assertPortsFree, placeOf, PortTaken } from '../../server/ports.ts'
-import type { WorkerChannel } from './worker-channel.ts'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { hashOf } from '../../imagestore/image-hash.ts'
+import type { Logger } from 'pino'
+import { hashOf } from '../imagestore/image-hash.ts'
+import { createLog } from '../lib/log.ts'
+import { startApp, type App } from '../server/app.ts'
+import type { Config } from '../server/config/config.ts'
+import { IDLE_GRACE_MS, PROCESS_EXIT_MS } from '../server/limits.ts'
+import { assertPortsFree, placeOf, PortTaken } from '../server/ports.ts'
+import { failureLine } from './output.ts'
+import type { WorkerChannel } from './serve.ts'
 
 /** An image of the package; the path is the same from src/ and dist/. */
-const PICTURE = new URL('../../../assets/catalejo.png', import.meta.url)
+const PICTURE = new URL('../../assets/catalejo.png', import.meta.url)
 
 const EXAMPLES = JSON.stringify([
   { domain: 'catalejo', length: 8, reserve: 0, status: 1, date_reg: '2025-12-31 14:30:34' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Metrics } from './metrics.ts'
+import { Metrics } from './observability.ts'
 
 test('gauges of several processes are summed, unless they report shared state', async () => {
   const all = [3, 5].map((value) => {
