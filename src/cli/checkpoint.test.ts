@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../test/support/folder.ts'
-import { checkpointsOf } from './instance.ts'
+import { checkpointsOf } from './checkpoint.ts'
 
 const counts = { read: 5, added: 0, changed: 4, refused: 3 }
 

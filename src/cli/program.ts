@@ -244,7 +244,7 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .flag('--search <TEXT>', 'only names that contain all words of this text')
     .settings(DATABASE)
     .examples('catalejo dismissed list > dismissed.csv', 'catalejo dismissed list --search casa')
-    .runs(async () => (await import('./export.ts')).listDismissed)
+    .runs(async () => (await import('./dismissed.ts')).listDismissed)
   dismissed
     .command('forget')
     .summary('allow lists of the registry to record names again')
@@ -252,7 +252,7 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .argument('<NAME...>', 'names, with or without .cl')
     .settings(DATABASE)
     .examples('catalejo dismissed forget ejemplo.cl')
-    .runs(async () => (await import('./export.ts')).forgetDismissed)
+    .runs(async () => (await import('./dismissed.ts')).forgetDismissed)
   program
     .command('changes')
     .summary('print changes as JSON lines')
@@ -276,7 +276,7 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
     .option('--json', 'print the findings as one JSON array')
     .settings('all')
     .examples('catalejo doctor', 'catalejo doctor --json')
-    .runs(async () => (await import('./verify.ts')).doctor)
+    .runs(async () => (await import('./doctor.ts')).doctor)
   program
     .command('audit')
     .summary('print who did what')

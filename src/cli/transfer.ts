@@ -1,15 +1,13 @@
 import type { CopyResult } from '../operations/transfer/copy-images.ts'
 import { type InstanceLocation, recorded, type RunKind } from '../operations/transfer/instance.ts'
 import { migrate } from '../operations/transfer/migrate.ts'
+import { readManifest, snapshotsIn, type Manifest } from '../operations/transfer/manifest.ts'
 import {
   parsePlace,
   type BackupLocation,
   assertBackupFolder,
   openPlace,
   type BackupPlace,
-  readManifest,
-  snapshotsIn,
-  type Manifest,
 } from '../operations/transfer/place.ts'
 import { restore, compareSample } from '../operations/transfer/restore.ts'
 import type { Config, Flags } from '../server/config/config.ts'

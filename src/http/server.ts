@@ -27,7 +27,8 @@ import {
   UnsentResponses,
   type RequestTurns,
 } from './connection-limits.ts'
-import { addCorsHeaders, allowOrigins, JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
+import { addCorsHeaders, allowOrigins } from './cors.ts'
+import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
 import { toHttpError, httpErrors } from './errors.ts'
 import { GracefulShutdown } from './graceful-shutdown.ts'
 import { handleParserError, hasValidHost, MAX_URL_BYTES, originForm } from './malformed-requests.ts'

@@ -1,5 +1,5 @@
 import { systemClock } from '../../lib/clock.ts'
-import type { Progress } from '../../lib/background-jobs.ts'
+import type { Progress } from '../../lib/progress.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { copyImages, type CopyResult } from './copy-images.ts'
 import {
@@ -20,11 +20,8 @@ import {
   writeManifest,
   type Manifest,
   type TableBackup,
-  type BackupLocation,
-  openPlace,
-  overlapsInstance,
-  type BackupPlace,
-} from './place.ts'
+} from './manifest.ts'
+import { type BackupLocation, openPlace, overlapsInstance, type BackupPlace } from './place.ts'
 import { getContents, writeTable } from './table-files.ts'
 
 /** Age of temporary files that an interrupted backup left behind. */

@@ -5,7 +5,7 @@ import type { Staging } from '../../storage/blobs/staging.ts'
 import { forEachConcurrent, withRetries } from '../../lib/concurrency.ts'
 import { hashOfDigest } from '../../imagestore/image-hash.ts'
 import { verifyBlob } from '../../imagestore/verify-blob.ts'
-import type { Progress } from '../../lib/background-jobs.ts'
+import type { Progress } from '../../lib/progress.ts'
 
 /** Images copied concurrently. */
 const CONCURRENCY = 8
