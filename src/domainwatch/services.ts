@@ -1,3 +1,5 @@
+import type { EndpointShared } from '../http/endpoint.ts'
+import type { HttpServer } from '../http/server.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import type { Tasks } from '../lib/tasks.ts'
@@ -76,6 +78,9 @@ export const openBatches = (options: BatchServices): DomainBatches =>
 
 /** What the endpoints of domain tracking answer from. */
 export type DomainServices = ReturnType<typeof openServices>
+
+/** Adds endpoints of domain tracking. */
+export type AddRoutes = (app: HttpServer, shared: EndpointShared, services: DomainServices) => void
 
 export function openServices(options: DomainwatchOptions) {
   const { clock, dictionary, following, interest, nameIndex, searches, tasks } = options

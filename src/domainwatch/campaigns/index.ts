@@ -20,7 +20,7 @@ import type { SplitName } from '../words/dictionary.ts'
 import { KeyedNames, maxTotal, toDistinct, type Campaign, type Registration, toSkeletons } from './groups.ts'
 
 /** Skeletons are rare among the names of this many days up to the last one asked for. */
-export const MAX_DAYS = 92
+export const MAX_CAMPAIGN_DAYS = 92
 export const MAX_CAMPAIGNS = 200
 /** Shorter words, such as articles, say nothing. */
 const MIN_WORD = 3
@@ -80,7 +80,7 @@ export class Campaigns {
     const { registered } = await nameIndex.current({ left: () => signal })
     const listed: Registration[] = []
     const [skeletons, words] = [new KeyedNames(), new KeyedNames()]
-    const since = `${addDays(dayOf(to), 1 - MAX_DAYS)} 00:00:00`
+    const since = `${addDays(dayOf(to), 1 - MAX_CAMPAIGN_DAYS)} 00:00:00`
     const slice = new TimeSlice()
     const query = indexQuery({ from: since < from ? since : from, to }, context)
     const search = allMatches(registered, query, slice, (segment, position) => {

@@ -1,7 +1,6 @@
-import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { bulkEndpoint } from '../../http/endpoint.ts'
 import type { EndpointDocument } from '../../http/openapi/document.ts'
 import { badParameter, httpErrors, missingParameter } from '../../http/errors.ts'
-import type { HttpServer } from '../../http/server.ts'
 import { batchError, saveBatch } from '../batches.ts'
 import { DISCARDED_RETENTION_DAYS, MAX_BATCH_RECORDS } from '../limits.ts'
 import { bit, dateTime, RECORD_EXAMPLE } from '../schemas.ts'
@@ -22,7 +21,7 @@ import { domainErrors } from '../errors.ts'
 import { MAX_FAULTS, MAX_NOTE_CHARACTERS, MAX_AGENT_LENGTH } from '../parse-record.ts'
 import { MAX_TAG_CHARACTERS, MAX_TAGS } from '../tags.ts'
 import { unreadableError } from '../tasks/data-field.ts'
-import type { DomainServices } from '../services.ts'
+import type { AddRoutes } from '../services.ts'
 
 const agent = optional(
   string({ minLength: 1, maxLength: MAX_AGENT_LENGTH, description: "Instead of the account's name" }),
@@ -216,7 +215,7 @@ const UPDATE: BatchEndpoint = {
 }
 
 /** Adds the endpoints that store a batch of records as a whole. */
-export function batchRoutes(app: HttpServer, shared: EndpointShared, { batches }: DomainServices): void {
+export const batchRoutes: AddRoutes = (app, shared, { batches }) => {
   for (const { action, unreadable, ignoresUnknown, ...document } of [ADD, UPDATE]) {
     bulkEndpoint(app, shared, {
       route: `POST /api/v1/domainwatch/${action}`,

@@ -1,5 +1,4 @@
-import type { HttpServer } from '../../http/server.ts'
-import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { bulkEndpoint, simpleEndpoint } from '../../http/endpoint.ts'
 import { missingParameter } from '../../http/errors.ts'
 import { invalidCursor, toPage } from '../../http/headers.ts'
 import { answer, array, integer, nullable, object, string } from '../../http/openapi/json-schema.ts'
@@ -12,7 +11,7 @@ import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { bit, dateTime } from '../schemas.ts'
 import { NAMES_BODY_BYTES, namesParameter, readNames } from '../tasks/data-field.ts'
-import type { DomainServices } from '../services.ts'
+import type { AddRoutes } from '../services.ts'
 
 const PATH = '/api/v1/domainwatch/dismissed'
 const DEFAULT_PAGE = 100
@@ -58,11 +57,7 @@ const forgotten = answer(
   { count: 1 },
 )
 
-export function dismissedRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  { baseUrl, clock, database, tasks, timeZone }: DomainServices,
-): void {
+export const dismissedRoute: AddRoutes = (app, shared, { baseUrl, clock, database, tasks, timeZone }) => {
   simpleEndpoint(app, shared, {
     route: `GET ${PATH}`,
     scopes: ['read', 'write'],

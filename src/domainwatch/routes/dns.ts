@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import type { HttpServer } from '../../http/server.ts'
 import { badParameter } from '../../http/errors.ts'
 import { domainErrors } from '../errors.ts'
 import { streamConcurrent } from '../../lib/concurrency.ts'
@@ -9,7 +8,7 @@ import { Gate } from '../../lib/gate.ts'
 import { POOLS } from '../../lib/pools.ts'
 import { parseDomain } from '../../lib/domain-names.ts'
 import { clientAbort } from '../../http/client.ts'
-import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { bulkEndpoint, simpleEndpoint } from '../../http/endpoint.ts'
 import { text, type Parameter } from '../../http/parameters.ts'
 import { readInThread, unreadableError } from '../tasks/data-field.ts'
 import {
@@ -30,7 +29,7 @@ import {
   problemWith,
 } from '../../http/openapi/json-schema.ts'
 import { MAX_DNS_NAMES } from '../limits.ts'
-import type { DomainServices } from '../services.ts'
+import type { AddRoutes } from '../services.ts'
 
 const mxRecord = object({
   preference: integer(),
@@ -114,11 +113,7 @@ const PATH = '/api/v1/domainwatch/dns'
 const CONCURRENCY = 100
 const BULK_BYTES = 1024 * 1024
 
-export function dnsRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  { dns, dnsInFlight }: DomainServices,
-): void {
+export const dnsRoute: AddRoutes = (app, shared, { dns, dnsInFlight }) => {
   const { waiting, waitMs } = POOLS.lookups
   // Of single look-ups, one account gets half. Each record type is a look-up.
   const gate = new Gate({ running: dnsInFlight, perClient: Math.ceil(dnsInFlight / 2), waiting, waitMs })
@@ -162,11 +157,7 @@ export function dnsRoute(
   })
 }
 
-export function bulkDnsRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  { dns, dnsInFlight, tasks }: DomainServices,
-): void {
+export const bulkDnsRoute: AddRoutes = (app, shared, { dns, dnsInFlight, tasks }) => {
   const calls = new Gate(POOLS.streams)
   const lookups = new Gate({
     running: dnsInFlight,

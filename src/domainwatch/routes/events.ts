@@ -1,17 +1,17 @@
 import { Readable } from 'node:stream'
-import type { HttpServer, HttpRequest } from '../../http/server.ts'
+import type { HttpRequest } from '../../http/server.ts'
 import { badParameter, httpErrors } from '../../http/errors.ts'
 import { parseCursor, type Cursor } from '../../storage/database/changes/change.ts'
 import { publicUrl } from '../../http/headers.ts'
 import { clientAbort } from '../../http/client.ts'
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import { choice, integer, text } from '../../http/parameters.ts'
 import { sendAtomFeed } from '../events/atom.ts'
 import { ConsoleLinks } from '../console-links.ts'
 import { EVENT_CHOICES, EVENT_KINDS } from '../events/event.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { problem, string } from '../../http/openapi/json-schema.ts'
-import type { DomainServices } from '../services.ts'
+import type { AddRoutes } from '../services.ts'
 
 /** Not JSON: the schema only documents it. */
 const eventsAnswer = {
@@ -38,11 +38,7 @@ const parameters = {
   changes: choice('Events to send: changes of records (default), of their DNS, or both', EVENT_CHOICES),
 }
 
-export function eventsRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  { baseUrl, following: { events } }: DomainServices,
-): void {
+export const eventsRoute: AddRoutes = (app, shared, { baseUrl, following: { events } }) => {
   const pages = new ConsoleLinks(baseUrl)
   // Before the server waits for its connections to end.
   app.addHook('preClose', (done) => {

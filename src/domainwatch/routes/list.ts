@@ -1,19 +1,23 @@
-import type { HttpServer } from '../../http/server.ts'
+import { Readable } from 'node:stream'
 import { clientAbort } from '../../http/client.ts'
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import { invalidCursor, nextLink } from '../../http/headers.ts'
 import { integer as integerParameter, text, choice } from '../../http/parameters.ts'
 import { decodeCursor } from '../list/cursor.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { hasOwnCursor, listParameters, listRequest, type Frame } from '../list/domain-lists.ts'
 import { domainRecord, fieldsParameter } from '../record-fields.ts'
-import { orderRefused, RECORD_EXAMPLE } from '../schemas.ts'
-import { answer, array, integer, string } from '../../http/openapi/json-schema.ts'
+import { orderRefused, RECORD_EXAMPLE, recordFields } from '../schemas.ts'
+import { answer, array, integer, string, number, object } from '../../http/openapi/json-schema.ts'
 import { POOLS } from '../../lib/pools.ts'
 import { StreamLimiter } from '../events/stream-limiter.ts'
 import { EXPORT_FORMATS, exportFormats, type FurtherExport, exportText } from '../export.ts'
-import { Readable } from 'node:stream'
-import type { DomainServices } from '../services.ts'
+import type { AddRoutes } from '../services.ts'
+import { badParameter } from '../../http/errors.ts'
+import { parseLabelOrDomain } from '../../lib/domain-names.ts'
+import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
+import { maxDistance } from '../lookalikes/search.ts'
+import { REASONS } from '../../lib/lookalikes/index.ts'
 
 const listAnswer = answer(
   {
@@ -49,11 +53,7 @@ function toFrame(search: string | undefined): Frame {
   })
 }
 
-export function listRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  { baseUrl, lists, records, servers }: DomainServices,
-): void {
+export const listRoute: AddRoutes = (app, shared, { baseUrl, lists, records, servers }) => {
   simpleEndpoint(app, shared, {
     route: 'GET /api/v1/domainwatch/list',
     scopes: ['read', 'write'],
@@ -105,11 +105,7 @@ const exportParameters = {
   fields: fieldsParameter,
 }
 
-export function exportRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  { lists, records, servers, timeZone }: DomainServices,
-): void {
+export const exportRoute: AddRoutes = (app, shared, { lists, records, servers, timeZone }) => {
   const { running, perClient } = POOLS.streams
   const streams = new StreamLimiter(running, undefined, perClient)
   simpleEndpoint(app, shared, {
@@ -140,6 +136,69 @@ export function exportRoute(
       // Reads one part ahead of the client.
       const text = exportText(lists.whole(selection, accountId, left), format, timeZone, further)
       return Readable.from(text, { highWaterMark: 1 })
+    },
+  })
+}
+
+const similarAnswer = answer(
+  {
+    count: integer('Records returned'),
+    query: string('Name that the records resemble, without the suffix'),
+    data: array(
+      array(
+        object({
+          ...recordFields,
+          reason: string({ enum: REASONS, description: 'Most important difference between the names' }),
+          detail: string({ description: 'All differences, in Spanish', examples: ['«0» por «o»'] }),
+          score: number({
+            minimum: 0,
+            maximum: 1,
+            description: 'Similarity; 1 for names that look the same',
+          }),
+        }),
+      ),
+      'Array that contains one array of records, the best first',
+    ),
+  },
+  'Records that resemble the name',
+  {
+    count: 1,
+    query: 'catalej0',
+    data: [[{ ...RECORD_EXAMPLE, reason: 'homoglyph', detail: '«o» por «0»', score: 0.976 }]],
+  },
+)
+
+const DEFAULT_SIMILAR = 100
+
+export const similarRoute: AddRoutes = (app, shared, { lookalikes }) => {
+  simpleEndpoint(app, shared, {
+    route: 'GET /api/v1/domainwatch/similar',
+    scopes: ['read', 'write'],
+    parameters: {
+      domain: {
+        ...text('Name, with or without `.cl`', MAX_FILTER_CHARACTERS),
+        required: true,
+        example: 'mibanco',
+      },
+      max_distance: maxDistance,
+      limit: integerParameter(`Maximum number of records; default ${DEFAULT_SIMILAR}`, 1, MAX_PAGE_RECORDS),
+    },
+    operation: 'findSimilarDomains',
+    summary: 'Find recorded domains that resemble a name',
+    description:
+      'Finds names that may be confused with the given one: a letter added, missing or replaced, letters that look the same, accents, ' +
+      'hyphens, words added. Returns the best matches first, each with its reason.',
+    answers: { 200: similarAnswer },
+
+    async handle({ values: { domain, limit, max_distance: most }, identity, reply }) {
+      const label = parseLabelOrDomain(domain ?? '')
+      if (!label.ok) {
+        throw badParameter('domain', 'debe ser un nombre de dominio .cl válido, con o sin el sufijo')
+      }
+      const left = clientAbort(reply.raw)
+      const wanted = { name: label.name, limit: limit ?? DEFAULT_SIMILAR, maxDistance: most }
+      const { json, count } = await lookalikes.find(wanted, identity.accountId, left)
+      return `{"status":200,"count":${count},"query":"${label.name}","data":[${json}]}`
     },
   })
 }

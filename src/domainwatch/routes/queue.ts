@@ -1,5 +1,4 @@
-import type { HttpServer } from '../../http/server.ts'
-import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { bulkEndpoint, simpleEndpoint } from '../../http/endpoint.ts'
 import { answer, problem, array, integer, object, string } from '../../http/openapi/json-schema.ts'
 import { clientAbort } from '../../http/client.ts'
 import { choice, integer as integerParameter, type Values } from '../../http/parameters.ts'
@@ -12,7 +11,7 @@ import { orderParameter } from '../list/order.ts'
 import { domainRecord, fieldsParameter, listedFields } from '../record-fields.ts'
 import { orderRefused, RECORD_EXAMPLE } from '../schemas.ts'
 import { NAMES_BODY_BYTES, namesParameter, readNames } from '../tasks/data-field.ts'
-import type { DomainServices } from '../services.ts'
+import type { AddRoutes } from '../services.ts'
 
 const queueAnswer = answer(
   {
@@ -56,11 +55,7 @@ const holdersAnswer = answer(
 
 const PATH = '/api/v1/domainwatch/queue'
 
-export function queueRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  { queue, records, servers, tasks, timeZone }: DomainServices,
-): void {
+export const queueRoute: AddRoutes = (app, shared, { queue, records, servers, tasks, timeZone }) => {
   simpleEndpoint(app, shared, {
     route: `POST ${PATH}`,
     scopes: ['write'],
@@ -165,4 +160,27 @@ function withDefaults(values: Values<typeof filterParameters>): Values<typeof fi
     discarded = values.dis ? undefined : 0,
   } = values
   return { ...values, hidden, seen, revision, discarded }
+}
+
+const forgottenAnswer = answer(
+  { count: integer('Number of decisions that were forgotten') },
+  'The decisions and what was learned from them are forgotten',
+  { count: 512 },
+)
+
+export const interestRoute: AddRoutes = (app, shared, { interest }) => {
+  simpleEndpoint(app, shared, {
+    route: 'DELETE /api/v1/domainwatch/interest',
+    scopes: ['write'],
+    parameters: {},
+    operation: 'forgetInterest',
+    summary: 'Forget the decisions of the group',
+    description:
+      'Forgets the decisions of all accounts that `order=interest` has learned from. Does not change records; `order=interest` learns again ' +
+      'from decisions after this.',
+    answers: { 200: forgottenAnswer },
+    async handle({ identity }) {
+      return { status: 200, count: await interest.forget(identity.accountId) }
+    },
+  })
 }

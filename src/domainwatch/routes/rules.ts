@@ -1,9 +1,8 @@
 import { clientAbort } from '../../http/client.ts'
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import { missingParameter } from '../../http/errors.ts'
 import { answer, array, integer, nullable, object, problem, string } from '../../http/openapi/json-schema.ts'
 import { choice, integer as integerParameter, text, type Values } from '../../http/parameters.ts'
-import type { HttpServer } from '../../http/server.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import { domainErrors } from '../errors.ts'
 import { toConditions } from '../filters.ts'
@@ -13,8 +12,8 @@ import type { RuleAction, RuleProperties, RuleRow } from '../rules/queries.ts'
 import { ruleFilters, toFilters } from '../rules/rule-set.ts'
 import { parseSavedFilters, serializeFilters, type SavedFilters } from '../saved-filters.ts'
 import { bit, dateTime, recordFields, RECORD_EXAMPLE } from '../schemas.ts'
-import { MAX_WATCH_NAME_CHARACTERS, nameParameter } from './watch-parameters.ts'
-import type { DomainServices } from '../services.ts'
+import { MAX_WATCH_NAME_CHARACTERS, nameParameter } from './watch-schemas.ts'
+import type { AddRoutes } from '../services.ts'
 
 const PATH = '/api/v1/domainwatch/rules'
 const ACTIONS: readonly RuleAction[] = ['hide', 'tag']
@@ -93,7 +92,7 @@ const previewAnswer = answer(
 const gone = problem('There is no such rule', domainErrors.rule_not_found())
 const invalid = problem('A parameter is invalid, or there is no filter', domainErrors.rule_without_filters())
 
-export function rulesRoutes(app: HttpServer, shared: EndpointShared, services: DomainServices): void {
+export const rulesRoutes: AddRoutes = (app, shared, services) => {
   const { clock, lists, rules, timeZone } = services
   simpleEndpoint(app, shared, {
     route: `GET ${PATH}`,

@@ -1,13 +1,14 @@
-import type { HttpServer } from '../../http/server.ts'
 import { badParameter } from '../../http/errors.ts'
 import { clientAbort } from '../../http/client.ts'
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import { integer as integerParameter } from '../../http/parameters.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { serverParameters } from '../servers/index.ts'
 import { addDays, dayOf, daysBetween, wordWeeks } from '../stats/counts.ts'
 import { answer, array, integer, object, optional, string } from '../../http/openapi/json-schema.ts'
-import type { DomainServices } from '../services.ts'
+import type { AddRoutes } from '../services.ts'
+import type { Campaign } from '../campaigns/groups.ts'
+import { MAX_CAMPAIGNS, MAX_CAMPAIGN_DAYS } from '../campaigns/index.ts'
 
 const counts = (description: string) => array(integer(), description)
 
@@ -91,11 +92,7 @@ const MAX_AGENTS = 100
 const MAX_RISING = 100
 const MAX_TAGS = 1_000
 
-export function statsRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  { servers, statistics }: DomainServices,
-): void {
+export const statsRoute: AddRoutes = (app, shared, { servers, statistics }) => {
   simpleEndpoint(app, shared, {
     route: 'GET /api/v1/domainwatch/stats',
     scopes: ['read', 'write'],
@@ -151,3 +148,86 @@ function spanOf(
   }
   return { from, to }
 }
+
+const DEFAULT_CAMPAIGN_DAYS = 30
+const DEFAULT_CAMPAIGNS = 50
+const MAX_NAMES = 50
+
+const campaignsAnswer = answer(
+  {
+    from: string('Start of the period, in the time zone of the service'),
+    to: string('End of the period, in the time zone of the service'),
+    count: integer('Number of groups returned'),
+    data: array(
+      object(
+        {
+          kind: string({ enum: ['skeleton', 'word', 'server'], description: 'Kind of what the names share' }),
+          key: string(
+            'What the names share: a skeleton, with `*` for words and `#` for numbers, a word, or a server',
+          ),
+          from: string('Registration time of the first name'),
+          to: string('Registration time of the last name, at most a day later'),
+          count: integer('Number of names in the group'),
+          names: array(string(), `Names of the group, the oldest first, at most ${MAX_NAMES}`),
+        },
+        { title: 'Campaign' },
+      ),
+      'The groups, largest first',
+    ),
+  },
+  'Groups of names',
+  {
+    from: '2025-12-07 00:00:00',
+    to: '2026-01-05 23:59:59',
+    count: 1,
+    data: [
+      {
+        kind: 'skeleton',
+        key: '*-xkq#',
+        from: '2026-01-03 10:00:00',
+        to: '2026-01-03 10:02:10',
+        count: 4,
+        names: ['pago-xkq1', 'cuenta-xkq2', 'acceso-xkq3', 'clave-xkq4'],
+      },
+    ],
+  },
+)
+
+export const campaignsRoute: AddRoutes = (app, shared, { campaigns, statistics }) => {
+  simpleEndpoint(app, shared, {
+    route: 'GET /api/v1/domainwatch/campaigns',
+    scopes: ['read', 'write'],
+    parameters: {
+      from: filterParameters.from,
+      to: filterParameters.to,
+      limit: integerParameter(`Maximum number of groups; default ${DEFAULT_CAMPAIGNS}`, 1, MAX_CAMPAIGNS),
+    },
+    operation: 'listCampaigns',
+    summary: 'Find names that were registered together',
+    description:
+      'Groups at least 4 names that were registered within a day and share a skeleton, a rare word or a server. ' +
+      `Covers by default the last ${DEFAULT_CAMPAIGN_DAYS} days with registrations, and at most ${MAX_CAMPAIGN_DAYS} days.`,
+    answers: { 200: campaignsAnswer },
+
+    async handle({ values, identity, reply }) {
+      const signal = clientAbort(reply.raw)
+      const to = values.to ?? `${(await campaigns.lastDay(signal)) ?? statistics.today()} 23:59:59`
+      const from = values.from ?? `${addDays(dayOf(to), 1 - DEFAULT_CAMPAIGN_DAYS)} 00:00:00`
+      if (from > to) throw badParameter('from', 'debe ser anterior o igual a to')
+      if (daysBetween(dayOf(from), dayOf(to)) > MAX_CAMPAIGN_DAYS)
+        throw badParameter('from', `debe abarcar a lo más ${MAX_CAMPAIGN_DAYS} días hasta to`)
+      const groups = await campaigns.find({ from, to }, identity.accountId, signal)
+      const data = groups.slice(0, values.limit ?? DEFAULT_CAMPAIGNS).map(campaignJson)
+      return { status: 200, from, to, count: data.length, data }
+    },
+  })
+}
+
+function campaignJson({ kind, key, names }: Campaign) {
+  const [first, last] = [names.at(0)?.at, names.at(-1)?.at].map(toText)
+  const shown = names.slice(0, MAX_NAMES).map(({ name }) => name)
+  return { kind, key, from: first, to: last, count: names.length, names: shown }
+}
+
+const toText = (seconds = 0): string =>
+  new Date(seconds * 1000).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length).replace('T', ' ')

@@ -1,16 +1,15 @@
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import { missingParameter } from '../../http/errors.ts'
 import { answer, array, integer, object, problem, string } from '../../http/openapi/json-schema.ts'
 import { integer as integerParameter, text, type Parameter } from '../../http/parameters.ts'
-import type { HttpServer } from '../../http/server.ts'
 import { domainErrors } from '../errors.ts'
 import { bit } from '../schemas.ts'
 import { randomId } from '../../lib/random-id.ts'
 import type { Reader } from '../../storage/database/database.ts'
 import { lockAccount } from '../../storage/database/dialect.ts'
 import * as queries from '../views/queries.ts'
-import { nameParameter } from './watch-parameters.ts'
-import type { DomainServices } from '../services.ts'
+import { nameParameter } from './watch-schemas.ts'
+import type { AddRoutes } from '../services.ts'
 
 /** Views of an account. */
 export const MAX_VIEWS = 100
@@ -58,11 +57,7 @@ const ofAnother = problem('Another account shares the view', domainErrors.view_o
 const gone = problem('There is no such view', domainErrors.view_not_found())
 
 /** Saved views: filters under a name. Only the owner changes a view, also one that the group sees. */
-export function viewsRoutes(
-  app: HttpServer,
-  shared: EndpointShared,
-  { clock, database }: DomainServices,
-): void {
+export const viewsRoutes: AddRoutes = (app, shared, { clock, database }) => {
   simpleEndpoint(app, shared, {
     route: 'GET /api/v1/domainwatch/views',
     scopes: ['read', 'write'],

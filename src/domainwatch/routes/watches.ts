@@ -1,8 +1,7 @@
-import type { HttpServer } from '../../http/server.ts'
 import { missingParameter } from '../../http/errors.ts'
 import { tooManyRequests } from '../../lib/errors.ts'
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { problem, string } from '../../http/openapi/json-schema.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
+import { problem, string, answer, array, integer, object, nullable } from '../../http/openapi/json-schema.ts'
 import {
   testAnswer,
   watchesAnswer,
@@ -10,10 +9,6 @@ import {
   watchMade,
   secretRotated,
   watchEdited,
-} from '../schemas-watches.ts'
-import { domainErrors } from '../errors.ts'
-import { MAX_WATCHES, SECRETS_OVERLAP_HOURS } from '../watches/index.ts'
-import {
   watchEdit,
   watchGone,
   watchRefused,
@@ -22,25 +17,82 @@ import {
   which,
   shownOnce,
   editParameters,
-} from './watch-parameters.ts'
-import { addressClient } from '../../http/client.ts'
-import { publicUrl } from '../../http/headers.ts'
-import { ConsoleLinks } from '../console-links.ts'
-import { ATOM_TYPE, sendAtomFeed } from '../events/atom.ts'
+} from './watch-schemas.ts'
+import { domainErrors } from '../errors.ts'
+import { MAX_WATCHES, SECRETS_OVERLAP_HOURS, MAX_REPLAYS } from '../watches/index.ts'
+import { toPage } from '../../http/headers.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import { MAX_SHARED } from '../watches/edit-watch.ts'
-import type { DomainServices } from '../services.ts'
+import type { AddRoutes } from '../services.ts'
+import { integer as integerParameter, text } from '../../http/parameters.ts'
+import type { DeliveryRow } from '../../deliveries/queries-deliveries.ts'
+import { DELIVERIES_DAYS, MAX_DELIVERIES } from '../../deliveries/delivery-attempt.ts'
+import { bit } from '../schemas.ts'
+import { readIdCursor } from './history.ts'
 
 const parameters = {
   ...watchParameters,
   name: { ...watchParameters.name, required: true, example: 'Nombres cortos' },
 }
 
-export function watchesRoutes(
-  app: HttpServer,
-  shared: EndpointShared,
-  { baseUrl, following: { watches } }: DomainServices,
-): void {
+const DELIVERY_EXAMPLE = {
+  id: 'msg_NkS9BzIM6vFRXZ5orBeP',
+  time: '2026-01-06 06:00:00',
+  time_utc: '2026-01-06T09:00:00.812Z',
+  channel: 'webhook',
+  events: 3,
+  state: 'delivered',
+  attempts: 2,
+  code: 204,
+  milliseconds: 184,
+  error: null,
+  replayable: 1,
+  replaying: 0,
+}
+
+const deliveriesAnswer = answer(
+  {
+    count: integer(),
+    data: array(
+      object(
+        {
+          id: string('Delivery ID, the same for all attempts; `webhook-id` of webhooks'),
+          time: string('Start of the delivery, in the time zone of the service'),
+          time_utc: string('Start of the delivery, in UTC (RFC 3339)'),
+          channel: string('Channel: `webhook`, `mailto` and others'),
+          events: integer('Number of changes'),
+          state: string({
+            enum: ['pending', 'delivered', 'failed'],
+            description: 'State of the delivery. `pending`: in progress. `failed`: abandoned',
+          }),
+          attempts: integer('Number of attempts'),
+          code: nullable(integer('Status of the last response; null without a response')),
+          milliseconds: nullable(integer('Duration of the last attempt; null before it ended')),
+          error: nullable(string('Error of the last attempt; null if it succeeded')),
+          replayable: bit('Whether the content is kept, so that the delivery can be sent again'),
+          replaying: bit('Whether a replay is queued'),
+        },
+        { title: 'Delivery' },
+      ),
+    ),
+  },
+  'Deliveries, the newest first',
+  { count: 1, data: [DELIVERY_EXAMPLE] },
+)
+
+const replayAnswer = answer(
+  {
+    id: string('Watch ID'),
+    delivery: string('Delivery ID'),
+  },
+  'The delivery will be sent again',
+  { id: 'q0Zl3vXW8b1k', delivery: DELIVERY_EXAMPLE.id },
+)
+
+const MAX_DELIVERIES_PAGE = 500
+const DEFAULT_DELIVERIES_PAGE = 50
+
+export const watchRoutes: AddRoutes = (app, shared, { baseUrl, following: { watches }, timeZone }) => {
   simpleEndpoint(app, shared, {
     route: `POST ${WATCHES_PATH}`,
     scopes: ['write'],
@@ -119,51 +171,7 @@ export function watchesRoutes(
       return { status: 200, id, ...(data.find(({ delivered }) => delivered === 0) ?? data[0]), data }
     },
   })
-}
 
-/** The Atom feed of a watch. Needs no key: the address is the secret. */
-export function watchAtomRoute(
-  app: HttpServer,
-  _shared: EndpointShared,
-  { baseUrl, following: { watches } }: DomainServices,
-): void {
-  const pages = new ConsoleLinks(baseUrl)
-  app.get<{ Params: { token: string } }>(
-    '/w/:token.atom',
-    {
-      schema: {
-        tags: ['domainwatch'],
-        operationId: 'getWatchFeed',
-        summary: 'Read the Atom feed of a watch',
-        description:
-          'Needs no key, because the address is secret. It stops working when the watch is deleted.',
-        params: {
-          type: 'object',
-          properties: {
-            token: string('Secret part of the address that was returned when the Atom feed was created'),
-          },
-        },
-        response: {
-          200: { description: 'Atom feed', content: { [ATOM_TYPE]: { schema: string() } } },
-          304: { description: 'Not modified', type: 'null' },
-          404: problem('There is no such Atom feed', domainErrors.watch_not_found()),
-        },
-      },
-    },
-    async (request, reply) => {
-      const found = await watches.atomFeed(request.params.token, pages.sheet, addressClient(request.ip))
-      if (found === undefined) throw domainErrors.watch_not_found()
-      const self = publicUrl(baseUrl, request.raw.url ?? '')
-      return sendAtomFeed(request, reply, found.feed, { self, alternate: pages.view(found.filters) })
-    },
-  )
-}
-
-export function watchEditRoutes(
-  app: HttpServer,
-  shared: EndpointShared,
-  { baseUrl, following: { watches }, timeZone }: DomainServices,
-): void {
   simpleEndpoint(app, shared, {
     route: `POST ${WATCHES_PATH}/update`,
     scopes: ['write'],
@@ -215,4 +223,86 @@ export function watchEditRoutes(
       }
     },
   })
+
+  simpleEndpoint(app, shared, {
+    route: `GET ${WATCHES_PATH}/deliveries`,
+    scopes: ['read', 'write'],
+    parameters: {
+      ...which,
+      limit: integerParameter(
+        `Deliveries per page; default ${DEFAULT_DELIVERIES_PAGE}`,
+        1,
+        MAX_DELIVERIES_PAGE,
+      ),
+      cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),
+    },
+    operation: 'listDeliveries',
+    summary: 'List deliveries of a watch',
+    description:
+      `Lists the deliveries of the last ${DELIVERIES_DAYS} days, at most ${MAX_DELIVERIES.toLocaleString('en')}, newest first. The \`Link\` ` +
+      'header has the address of the next page, if there is one.',
+    answers: { 200: deliveriesAnswer, 404: watchGone },
+    async handle(call) {
+      const { id = '', limit = DEFAULT_DELIVERIES_PAGE, cursor } = call.values
+      const before = cursor === undefined ? undefined : readIdCursor(cursor)
+      const rows = await watches.deliveries(call.identity.accountId, id, limit + 1, before)
+      const shown = toPage(call, baseUrl, rows, limit, ({ number }) => String(number))
+      const data = shown.map((row) => deliveryJson(row, timeZone))
+      return { status: 200, count: data.length, data }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    route: `POST ${WATCHES_PATH}/replay`,
+    scopes: ['write'],
+    parameters: {
+      ...which,
+      delivery: {
+        ...text('Delivery ID', 100),
+        required: true,
+        example: 'msg_NkS9BzIM6vFRXZ5orBeP',
+      },
+    },
+    operation: 'replayDelivery',
+    summary: 'Send a delivery again',
+    description:
+      'Sends the delivery once more, with the same ID and content, as soon as the limits of deliveries allow. The list of ' +
+      'deliveries shows the result. A delivery that is being retried is tried now.',
+    answers: {
+      200: replayAnswer,
+      404: problem(
+        'There is no such watch or delivery',
+        domainErrors.delivery_not_found(),
+        domainErrors.watch_not_found(),
+      ),
+      409: problem('Too many replays are queued', domainErrors.too_many_replays(MAX_REPLAYS)),
+      410: problem(
+        'The content of the delivery is no longer kept',
+        domainErrors.delivery_content_gone(),
+        domainErrors.delivery_destination_gone(),
+      ),
+    },
+    async handle({ values: { id = '', delivery }, identity }) {
+      if (delivery === undefined) throw missingParameter('delivery')
+      await watches.replay(identity.accountId, id, delivery)
+      return { status: 200, id, delivery }
+    },
+  })
+}
+
+function deliveryJson(row: DeliveryRow, timeZone: string) {
+  return {
+    id: row.id,
+    time: localDateTime(row.created_at, timeZone),
+    time_utc: new Date(row.created_at).toISOString(),
+    channel: row.channel,
+    events: row.events,
+    state: row.state,
+    attempts: row.attempts,
+    code: row.code,
+    milliseconds: row.duration_ms,
+    error: row.error,
+    replayable: row.has_body,
+    replaying: row.replay_at === null ? 0 : 1,
+  }
 }

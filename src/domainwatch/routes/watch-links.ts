@@ -1,9 +1,46 @@
 import { addressClient } from '../../http/client.ts'
-import type { HttpReply, HttpRequest, HttpServer } from '../../http/server.ts'
+import { publicUrl } from '../../http/headers.ts'
+import { problem, string } from '../../http/openapi/json-schema.ts'
+import type { HttpReply, HttpRequest } from '../../http/server.ts'
 import { escapeHtml } from '../../lib/text.ts'
-import { CONFIRMATION_PATH } from '../console-links.ts'
-import type { EndpointShared } from '../../http/endpoint.ts'
-import type { DomainServices } from '../services.ts'
+import { CONFIRMATION_PATH, ConsoleLinks } from '../console-links.ts'
+import { domainErrors } from '../errors.ts'
+import { ATOM_TYPE, sendAtomFeed } from '../events/atom.ts'
+import type { AddRoutes } from '../services.ts'
+
+/** The Atom feed of a watch. Needs no key: the address is the secret. */
+export const watchAtomRoute: AddRoutes = (app, _shared, { baseUrl, following: { watches } }) => {
+  const pages = new ConsoleLinks(baseUrl)
+  app.get<{ Params: { token: string } }>(
+    '/w/:token.atom',
+    {
+      schema: {
+        tags: ['domainwatch'],
+        operationId: 'getWatchFeed',
+        summary: 'Read the Atom feed of a watch',
+        description:
+          'Needs no key, because the address is secret. It stops working when the watch is deleted.',
+        params: {
+          type: 'object',
+          properties: {
+            token: string('Secret part of the address that was returned when the Atom feed was created'),
+          },
+        },
+        response: {
+          200: { description: 'Atom feed', content: { [ATOM_TYPE]: { schema: string() } } },
+          304: { description: 'Not modified', type: 'null' },
+          404: problem('There is no such Atom feed', domainErrors.watch_not_found()),
+        },
+      },
+    },
+    async (request, reply) => {
+      const found = await watches.atomFeed(request.params.token, pages.sheet, addressClient(request.ip))
+      if (found === undefined) throw domainErrors.watch_not_found()
+      const self = publicUrl(baseUrl, request.raw.url ?? '')
+      return sendAtomFeed(request, reply, found.feed, { self, alternate: pages.view(found.filters) })
+    },
+  )
+}
 
 const HEADERS = {
   'content-security-policy':
@@ -20,7 +57,7 @@ type ConfirmationRequest = HttpRequest<{ Params: { token: string } }>
  * The page of the link that the reader of a mail address gets. It confirms by a POST, because programs that check mails open
  * their links.
  */
-export function confirmMailRoute(app: HttpServer, _shared: EndpointShared, services: DomainServices): void {
+export const confirmMailRoute: AddRoutes = (app, _shared, services) => {
   const { recipients } = services.following.watches
   const find = ({ ip, params }: ConfirmationRequest) => recipients.find(params.token, addressClient(ip))
   const url = `${CONFIRMATION_PATH}:token`
