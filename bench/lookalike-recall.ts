@@ -4,7 +4,7 @@
 // permutations of it.
 import { readFileSync } from 'node:fs'
 import { distance } from 'fastest-levenshtein'
-import { readVocabulary } from '../src/domainwatch/lookalikes/vocabulary.ts'
+import { readVocabulary } from '../src/domainwatch/words.ts'
 import { BestMatches, Matcher, MAX_DISTANCE } from '../src/lib/lookalikes/index.ts'
 import { variants } from '../test/support/similar-variants.ts'
 import { toRecords } from './lib/names.ts'

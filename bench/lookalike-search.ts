@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { distance } from 'fastest-levenshtein'
-import { readVocabulary } from '../src/domainwatch/lookalikes/vocabulary.ts'
+import { readVocabulary } from '../src/domainwatch/words.ts'
 import { Matcher, type NameBlock } from '../src/lib/lookalikes/index.ts'
 import { compare, median, sampleOf, type Contender } from './lib/compare.ts'
 import { addAll, generateDomains, type DomainRecord } from './lib/domains.ts'

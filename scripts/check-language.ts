@@ -24,7 +24,7 @@ const EXCLUDED = [
   'clients/js/schema.ts',
   'test/generated-clients/generated/**',
   'src/storage/database/migrations/**',
-  'src/domainwatch/lookalikes/vocabulary.ts',
+  'src/domainwatch/words.ts',
   'scripts/language/phrases.ts',
 ]
 

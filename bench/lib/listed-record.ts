@@ -1,5 +1,5 @@
 import { indexedRecord } from '../../src/domainwatch/list/hits.ts'
-import { toColumn } from '../../src/domainwatch/tags.ts'
+import { toColumn } from '../../src/domainwatch/filtered-record.ts'
 
 type Listed = Parameters<typeof indexedRecord>[0]
 type Given = Pick<Listed, 'name' | 'status' | 'date_reg'> & Partial<Omit<Listed, 'words'>>

@@ -2,8 +2,13 @@ import { Audit } from '../http/auth/audit.ts'
 import { systemClock } from '../lib/clock.ts'
 import { parseLabel } from '../lib/domain-names.ts'
 import { openDatabase } from '../server/open-database.ts'
-import { DISMISSED_HEAD, dismissedLine, forgetNames, readDismissed } from '../domainwatch/dismissed/index.ts'
-import type { DismissedRow } from '../domainwatch/dismissed/queries.ts'
+import {
+  DISMISSED_HEAD,
+  dismissedLine,
+  forgetNames,
+  readDismissed,
+  type DismissedRow,
+} from '../domainwatch/queries-dismissed.ts'
 import { bareName } from '../domainwatch/import/format.ts'
 import type { Database } from '../storage/database/database.ts'
 import { commandActor } from './audit.ts'

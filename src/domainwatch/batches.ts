@@ -9,7 +9,7 @@ import type { Dialect } from '../storage/database/dialect.ts'
 import type { Identity } from '../http/auth/authenticator.ts'
 import type { RequestBody } from '../http/body/receive.ts'
 import { requestLog } from '../http/observability.ts'
-import type { Dictionary } from './words/dictionary.ts'
+import type { Dictionary } from './words.ts'
 import { purgeBeforeWrite, findEndClaims } from './purge.ts'
 import {
   EXPECTABLE_FIELDS,

@@ -3,9 +3,13 @@ import { toALabel, foldSearch, hasIdnLetter, type SearchText } from '../lib/doma
 import type { DateColumn, IndexTerm } from '../lib/name-index/index.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
 import { presentFlag, text, type Parameter, integer } from '../http/parameters.ts'
-import type { FilterContext } from './filter-context.ts'
-import { DATED, type FilteredRecord, type RecordTrait } from './filtered-record.ts'
-import { MAX_TAG_CHARACTERS } from './tags.ts'
+import {
+  type FilterContext,
+  DATED,
+  type FilteredRecord,
+  type RecordTrait,
+  MAX_TAG_CHARACTERS,
+} from './filtered-record.ts'
 
 /** The kinds of filters that the table in `filters.ts` is made of. */
 export interface Filter<Given, Wanted> {

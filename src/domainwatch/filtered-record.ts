@@ -1,8 +1,30 @@
-import { type Trait, parseTimestamp, wholeYears } from '../lib/name-index/index.ts'
+import { isDisplayName } from '../lib/free-text.ts'
+import { hasAtMostCharacters } from '../lib/text.ts'
+import { type Trait, parseTimestamp, wholeYears, twinKey, type Candidates } from '../lib/name-index/index.ts'
 import type { Fields } from '../storage/database/changes/change.ts'
 import { MAX_DROPS } from './limits.ts'
-import { toColumn } from './tags.ts'
-import type { SplitName } from './words/dictionary.ts'
+import type { SplitName } from './words.ts'
+import { localDateTime } from '../lib/dates.ts'
+
+export const MAX_TAGS = 10
+export const MAX_TAG_CHARACTERS = 30
+
+/** Returns a tag as it is stored; undefined if the text is not one. */
+export function foldTag(text: string): string | undefined {
+  const tag = text.toLowerCase().normalize('NFC')
+  const isTag = /^[\p{L}\p{N}-]+$/u.test(tag) && isDisplayName(tag)
+  return isTag && hasAtMostCharacters(tag, MAX_TAG_CHARACTERS) ? tag : undefined
+}
+
+/** Returns a column's value for tags, or for the words of a name: a space before and after each, so that `contains` finds one. */
+export function toColumn(words: readonly string[]): string | null {
+  return words.length === 0 ? null : ` ${words.join(' ')} `
+}
+
+/** Reverses `toColumn`. */
+export function splitTags(column: string | null): readonly string[] {
+  return column === null ? [] : column.trim().split(' ')
+}
 
 /** The fields of a record that filters look at. The log of changes has them too. */
 export interface FilteredRecord {
@@ -158,3 +180,63 @@ export function later(dateTime: string, ms: number): string {
   const shifted = Date.parse(`${dateTime.replace(' ', 'T')}Z`) + ms
   return new Date(Math.min(shifted, LAST_MS)).toISOString().slice(0, 19).replace('T', ' ')
 }
+
+/** What other records say of a name. */
+export interface NameSignals {
+  /** Returns the smallest number of bought records with one of these words; null if none of the words counts. */
+  readonly getDemand: (words: readonly string[]) => number | null
+  /** Returns which records can have a demand of this number or more; all by default. */
+  readonly inDemand?: (wanted: number) => Candidates
+  /** Whether a bought record has a twin of this name, which is in Latin-1. */
+  readonly hasBoughtTwin: (name: Uint8Array, now: number) => boolean
+  /** Returns the first of the name and its twins, by name. */
+  readonly firstTwins: (name: Uint8Array, now: number) => readonly string[]
+}
+
+/** What filters and fields look at besides the record: the time, and other records. */
+export class FilterContext {
+  /** Milliseconds since 1970. */
+  readonly now: number
+  readonly #timeZone: string
+  readonly #signals: NameSignals
+  /** The names that are twins of each other have the same list. */
+  readonly #twins = new Map<string, readonly string[]>()
+
+  constructor(now: number, timeZone: string, signals: NameSignals) {
+    this.now = now
+    this.#timeZone = timeZone
+    this.#signals = signals
+  }
+
+  /** Now in the time zone of the service, like the dates of records. Few filters ask for it. */
+  get localNow(): string {
+    return localDateTime(this.now, this.#timeZone)
+  }
+
+  getDemand(words: readonly string[]): number | null {
+    return this.#signals.getDemand(words)
+  }
+
+  inDemand(wanted: number): Candidates | undefined {
+    return this.#signals.inDemand?.(wanted)
+  }
+
+  /** @param name in Latin-1 */
+  hasBoughtTwin(name: Uint8Array): boolean {
+    return this.#signals.hasBoughtTwin(name, this.now)
+  }
+
+  /** Returns the first twins of a name, by name. */
+  getTwins(name: string): readonly string[] {
+    const bytes = Buffer.from(name, 'latin1')
+    const key = twinKey(bytes)
+    let first = this.#twins.get(key)
+    if (first === undefined) this.#twins.set(key, (first = this.#signals.firstTwins(bytes, this.now)))
+    return first.filter((other) => other !== name).slice(0, MAX_TWINS)
+  }
+}
+
+/** Twins in the field of a record. */
+export const MAX_TWINS = 10
+
+export type ContextAt = (now: number) => FilterContext

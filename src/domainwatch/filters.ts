@@ -37,9 +37,9 @@ import {
   shapeFilter,
   twinFilter,
 } from './signal-filters.ts'
-import type { FilterContext } from './filter-context.ts'
-import { splitTags } from './tags.ts'
 import {
+  type FilterContext,
+  splitTags,
   BOUGHT,
   DISCARDED,
   DROPS,
@@ -50,7 +50,6 @@ import {
   type FilteredRecord,
 } from './filtered-record.ts'
 
-export type { FilteredRecord } from './filtered-record.ts'
 
 /** The largest number of words that can be asked for. */
 export const MAX_WORDS = 6
@@ -225,7 +224,7 @@ export function readFilters(values: Values<typeof filterParameters>): Filters {
   return filters
 }
 
-export interface NamedCondition extends Condition {
+interface NamedCondition extends Condition {
   readonly name: FilterName | 'among'
 }
 
@@ -266,4 +265,28 @@ export const dependsOnTime = ({ age_min, objection }: Filters): boolean =>
 /** The same of a record that may have expired. */
 export function letsThrough(filters: Filters, record: FilteredRecord, context: FilterContext): boolean {
   return getKnownConditions(filters).every((condition) => condition.matches(record, context))
+}
+
+/** Filters as they are stored: the texts of the parameters. */
+export type SavedFilters = Readonly<Record<string, string>>
+
+type FilterValue = string | number | boolean | undefined
+
+/** Returns the given filters, to be stored. */
+export function serializeFilters(
+  values: Readonly<Record<string, FilterValue | Readonly<Record<string, number>>>>,
+): SavedFilters {
+  const saved: Record<string, string> = {}
+  for (const [name, value] of Object.entries(values)) {
+    // Parameters whose names follow a pattern.
+    if (typeof value === 'object') Object.assign(saved, serializeFilters(value))
+    else if (value === true) saved[name] = ''
+    else if (value !== undefined && value !== false) saved[name] = String(value)
+  }
+  return saved
+}
+
+export function parseSavedFilters(filters: string): SavedFilters {
+  const saved: SavedFilters = JSON.parse(filters)
+  return saved
 }

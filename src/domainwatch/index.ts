@@ -11,27 +11,31 @@ import { eventsRoute } from './routes/events.ts'
 import { exportRoute, listRoute, similarRoute } from './routes/list.ts'
 import { feedsRoute, importRoutes } from './routes/imports.ts'
 import { interestRoute, queueRoute } from './routes/queue.ts'
-import { rulesRoutes } from './routes/rules.ts'
-import { viewsRoutes } from './routes/views.ts'
+import { rulesRoutes, viewsRoutes } from './routes/saved-filters.ts'
 import { watchRoutes } from './routes/watches.ts'
 import { openServices, type AddRoutes, type DomainwatchOptions } from './services.ts'
 
 export { Feeds, feedStatuses, type FeedStatus } from './feeds/index.ts'
 export { Jobs } from './jobs/index.ts'
-export { Rechecks } from './rechecks/index.ts'
+export { Rechecks } from './rechecks.ts'
 export { hasOldDeliveries, sweepDeliveries } from './purge.ts'
 export { hasToRemind, remindOfObjections } from './watches/reminders.ts'
 export { watchWebhooks } from './routes/watch-schemas.ts'
-export { openSubscriptions, type Subscriptions } from './subscriptions.ts'
+export {
+  openSubscriptions,
+  type Subscriptions,
+  createObservations,
+  openBatches,
+  type DomainwatchOptions,
+} from './services.ts'
 export { BATCH_BODY_BYTES } from './routes/batches.ts'
 export { hasExpired, hasOldHistory, purgeExpired, sweepHistory } from './purge.ts'
-export { releaseClaims } from './queue/claim-queue.ts'
+export { releaseClaims } from './queue.ts'
 export { NameIndex } from './list/name-index.ts'
-export { announceFreed, hasToAnnounce, noteTimeZone } from './registry/announce.ts'
+export { announceFreed, hasToAnnounce, noteTimeZone } from './registry/apply-list.ts'
 export { Interest } from './interest/index.ts'
 export { Rules } from './rules/index.ts'
-export { readDictionary } from './words/dictionary.ts'
-export { createObservations, openBatches, type DomainwatchOptions } from './services.ts'
+export { readDictionary } from './words.ts'
 
 /** In the order of the OpenAPI document. */
 const ROUTES: readonly AddRoutes[] = [

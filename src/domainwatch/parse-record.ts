@@ -7,9 +7,8 @@ import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
 import type { RowOf } from '../storage/database/batch.ts'
 import { EXPECTABLE_FIELDS, type ExpectableField, type Expected } from './queries-records.ts'
 import type { markDomains, recordDomains, restoreDomains } from './queries-batches.ts'
-import type { DismissedValues } from './dismissed/queries.ts'
-import { foldTag, toColumn, MAX_TAG_CHARACTERS, MAX_TAGS } from './tags.ts'
-import type { SplitName } from './words/dictionary.ts'
+import { foldTag, toColumn, MAX_TAG_CHARACTERS, MAX_TAGS } from './filtered-record.ts'
+import type { SplitName } from './words.ts'
 
 /** A bad record of a batch: its position, its first bad field, and what is wrong with it. */
 export interface RecordFault {
@@ -246,6 +245,14 @@ function readDismissal(
     row: { dismissed_by, dismissed_at: dismissed_at === null ? null : toEpoch(dismissed_at, timeZone) },
   }
 }
+
+/** A dismissed name as an import reads it: the columns of the table. */
+export type DismissedValues = readonly [
+  name: string,
+  dismissedBy: string | null,
+  dismissedAt: number,
+  ...(string | number | null)[],
+]
 
 /** Checks one line of `catalejo dismissed list`. */
 export function parseDismissed(

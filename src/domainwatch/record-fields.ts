@@ -15,15 +15,21 @@ import {
 import type { Parameter } from '../http/parameters.ts'
 import { accountClient } from '../lib/client.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
-import type { ContextAt, FilterContext } from './filter-context.ts'
-import { getDrops, type FilteredRecord, getAge, objectionEnd } from './filtered-record.ts'
+import {
+  type ContextAt,
+  type FilterContext,
+  getDrops,
+  type FilteredRecord,
+  getAge,
+  objectionEnd,
+  splitTags,
+} from './filtered-record.ts'
 import { recordsNamed, type RecordRow } from './queries-records.ts'
-import { parseNumbers } from './numbers/numbers.ts'
-import { splitTags } from './tags.ts'
-import { FEATURE_KINDS } from './interest/features.ts'
+import { parseNumbers } from './numbers.ts'
+import { FEATURE_KINDS } from './interest/learning.ts'
 import type { Interest } from './interest/index.ts'
 import { MAX_SCORE, type InterestModel, type Reason, scoredRecord } from './interest/model.ts'
-import type { Dictionary, SplitName } from './words/dictionary.ts'
+import type { Dictionary, SplitName } from './words.ts'
 import { bit, recordFields } from './schemas.ts'
 
 /** A field that `fields` adds. Parameter, answers and OpenAPI document follow from the table of them. */

@@ -5,24 +5,31 @@ import type { Gate } from '../lib/gate.ts'
 import type { Tasks } from '../lib/tasks.ts'
 import type { Database } from '../storage/database/database.ts'
 import { DomainBatches } from './batches.ts'
-import { DnsObservations } from './history/dns-observations.ts'
+import { DnsObservations, storeObservations } from './history/observations.ts'
 import type { ObservedType } from './history/queries.ts'
-import { storeObservations } from './history/store-observations.ts'
 import { DomainLists } from './list/domain-lists.ts'
 import { RecordFields } from './record-fields.ts'
-import type { Subscriptions } from './subscriptions.ts'
-import { Campaigns } from './campaigns/index.ts'
+import { Campaigns } from './campaigns.ts'
 import type { Dns } from './dns-lookups.ts'
 import type { Feeds } from './feeds/index.ts'
 import type { Jobs } from './jobs/index.ts'
-import { ClaimQueue } from './queue/claim-queue.ts'
-import { LookalikeSearch } from './lookalikes/search.ts'
-import { ObservedServers } from './servers/index.ts'
+import { ClaimQueue } from './queue.ts'
+import { LookalikeSearch } from './lookalikes.ts'
+import { ObservedServers } from './servers.ts'
 import { Statistics } from './stats/statistics.ts'
 import type { NameIndex } from './list/name-index.ts'
 import type { Interest } from './interest/index.ts'
 import type { Rules } from './rules/index.ts'
-import type { Dictionary } from './words/dictionary.ts'
+import { type Dictionary, readVocabulary } from './words.ts'
+import type { DeliveryGates } from '../deliveries/delivery-gates.ts'
+import { ConsoleLinks } from './texts.ts'
+import type { ChangeReading } from './events/event.ts'
+import { Events } from './events/index.ts'
+import type { Vocabulary } from '../lib/lookalikes/index.ts'
+import type { Channels } from './watches/message.ts'
+import { openChannels, type ChannelSettings } from './watches/channels/index.ts'
+import { Watches } from './watches/index.ts'
+import { allowAddresses } from '../deliveries/connect.ts'
 
 export interface DomainwatchOptions {
   readonly database: Database
@@ -77,7 +84,7 @@ export const openBatches = (options: BatchServices): DomainBatches =>
   new DomainBatches({ ...options, records: new RecordFields(options), lists: options.nameIndex })
 
 /** What the endpoints of domain tracking answer from. */
-export type DomainServices = ReturnType<typeof openServices>
+type DomainServices = ReturnType<typeof openServices>
 
 /** Adds endpoints of domain tracking. */
 export type AddRoutes = (app: HttpServer, shared: EndpointShared, services: DomainServices) => void
@@ -113,3 +120,56 @@ const observed = ({ dns, observations }: DomainwatchOptions): Dns => ({
     return answer
   },
 })
+
+interface SubscriptionsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly reading: ChangeReading
+  /** Event streams that this process serves at a time. */
+  readonly maxStreams: number
+  readonly searches: Gate
+  readonly gates: DeliveryGates
+  /** Private networks that webhooks may be sent to. */
+  readonly webhookNetworks: readonly string[]
+  readonly userAgent: string
+  readonly channels: ChannelSettings
+  readonly timeZone: string
+  readonly baseUrl: () => string
+  /** Words to add to the phishing keywords; with a leading hyphen, to remove from them. */
+  readonly phishingKeywords: readonly string[]
+  readonly failed: (what: string, error: unknown) => void
+}
+
+/** Everything that is notified of changes of records: event streams, Atom feeds and watches. */
+export interface Subscriptions {
+  readonly events: Events
+  readonly watches: Watches
+  /** Where watches can send messages. */
+  readonly channels: Channels
+  /** Classifies the words next to a name when lookalikes are searched. */
+  readonly vocabulary: Vocabulary
+}
+
+export function openSubscriptions(options: SubscriptionsOptions): Subscriptions {
+  const { clock, database, failed, userAgent } = options
+  const vocabulary = readVocabulary(options.phishingKeywords)
+  const isAllowedAddress = allowAddresses(options.webhookNetworks)
+  const events = new Events({ ...options, failed: (error) => failed('changes could not be read', error) })
+  const channels = openChannels(options.channels, {
+    isAllowedAddress,
+    userAgent,
+    clock,
+    links: new ConsoleLinks(options.baseUrl),
+  })
+  const watches = new Watches({
+    database,
+    clock,
+    pages: events.pages,
+    channels,
+    gates: options.gates,
+    timeZone: options.timeZone,
+    vocabulary,
+    failed: (error) => failed('notifications of a watch failed', error),
+  })
+  return { events, watches, channels, vocabulary }
+}

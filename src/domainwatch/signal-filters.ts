@@ -11,7 +11,7 @@ import {
 import { hasShape } from '../lib/name-spelling.ts'
 import { integer } from '../http/parameters.ts'
 import { filter, lengthIs, traitIs, type Condition, type Filter } from './filter-kinds.ts'
-import { BOUGHT, DATED, getAge, canObject, objectionsSince } from './filtered-record.ts'
+import { BOUGHT, DATED, getAge, canObject, objectionsSince, splitTags } from './filtered-record.ts'
 import { MAX_AGE, MAX_DEMAND, MAX_LABEL_CHARACTERS } from './limits.ts'
 import {
   isWithin,
@@ -21,8 +21,7 @@ import {
   TAKES_DECIMAL,
   toBound,
   type NumberBound,
-} from './numbers/numbers.ts'
-import { splitTags } from './tags.ts'
+} from './numbers.ts'
 
 const TAKES_SHAPE = `debe ser un texto de 1 a ${MAX_LABEL_CHARACTERS} letras C, V, L, N o H`
 

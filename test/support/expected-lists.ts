@@ -1,6 +1,11 @@
-import { withDerived, type StoredRecord, objectionEnd } from '../../src/domainwatch/filtered-record.ts'
-import { matches, type FilteredRecord } from '../../src/domainwatch/filters.ts'
-import type { FilterContext } from '../../src/domainwatch/filter-context.ts'
+import {
+  withDerived,
+  type StoredRecord,
+  objectionEnd,
+  type FilterContext,
+  type FilteredRecord,
+} from '../../src/domainwatch/filtered-record.ts'
+import { matches } from '../../src/domainwatch/filters.ts'
 import type { ListRequest } from '../../src/domainwatch/list/domain-lists.ts'
 import { LIST_ORDERS, type ListOrder } from '../../src/domainwatch/list/order.ts'
 import { isNumberOrder } from '../../src/lib/name-index/index.ts'

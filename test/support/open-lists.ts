@@ -21,7 +21,7 @@ import { parseParameters } from '../../src/http/parameters.ts'
 import { databaseFor } from './engine.ts'
 import { expectedList, storedRecords } from './expected-lists.ts'
 import { plainContext } from './plain-signals.ts'
-import { storeNumbers } from '../../src/domainwatch/numbers/store-numbers.ts'
+import { storeNumbers } from '../../src/domainwatch/queries-numbers.ts'
 import { dictionary, NUMBERS, rules, type Mark } from './random-lists.ts'
 import { ManualClock } from './service.ts'
 

@@ -1,7 +1,5 @@
-import { FilterContext } from '../../src/domainwatch/filter-context.ts'
-import type { FilteredRecord } from '../../src/domainwatch/filters.ts'
+import { FilterContext, splitTags, type FilteredRecord } from '../../src/domainwatch/filtered-record.ts'
 import { isExpired } from '../../src/domainwatch/limits.ts'
-import { splitTags } from '../../src/domainwatch/tags.ts'
 
 /** What is left of a name without hyphens and marks. */
 const bare = (name: string): string => name.normalize('NFD').replace(/[\p{M}-]/gu, '')

@@ -1,12 +1,12 @@
-import { readDictionary } from '../../src/domainwatch/words/dictionary.ts'
-import { toColumn } from '../../src/domainwatch/tags.ts'
+import { readDictionary } from '../../src/domainwatch/words.ts'
+import { toColumn, type FilteredRecord } from '../../src/domainwatch/filtered-record.ts'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { toShape } from '../../src/lib/name-spelling.ts'
 import { parseLabel } from '../../src/lib/domain-names.ts'
 import { isExpired } from '../../src/domainwatch/limits.ts'
-import { filterParameters, type FilteredRecord, type FilterName } from '../../src/domainwatch/filters.ts'
-import { RuleSet } from '../../src/domainwatch/rules/rule-set.ts'
+import { filterParameters, type FilterName } from '../../src/domainwatch/filters.ts'
+import { RuleSet } from '../../src/domainwatch/rules/index.ts'
 import type { Parameter } from '../../src/http/parameters.ts'
 
 /** Few letters and few dates, so that most texts are in some names and many dates tie. */

@@ -1,4 +1,4 @@
-import type { FilteredRecord } from '../../src/domainwatch/filters.ts'
+import type { FilteredRecord } from '../../src/domainwatch/filtered-record.ts'
 import { indexedRecord, optionsFor } from '../../src/domainwatch/list/hits.ts'
 import { toColumns, Segment, type Order } from '../../src/lib/name-index/index.ts'
 

@@ -5,7 +5,7 @@ import {
   TRANSPOSITION_COST as TRANSPOSITION,
 } from '../../src/lib/lookalikes/distance.ts'
 import type { Vocabulary } from '../../src/lib/lookalikes/vocabulary.ts'
-import { readVocabulary } from '../../src/domainwatch/lookalikes/vocabulary.ts'
+import { readVocabulary } from '../../src/domainwatch/words.ts'
 import { LETTER_PAIRS as PAIRS, toReplacement } from '../../src/lib/lookalikes/letters.ts'
 
 /** The built-in words and keywords. */

@@ -146,9 +146,9 @@ const STATED: Readonly<Record<string, Readonly<Record<string, readonly Stated[]>
     ],
     'statistics,': [
       ['domainwatch/stats/statistics.ts', 'MAX_CACHED', ''],
-      ['domainwatch/lookalikes/search.ts', 'MAX_CACHED', ''],
+      ['domainwatch/lookalikes.ts', 'MAX_CACHED', ''],
       ['domainwatch/events/index.ts', 'MAX_CACHED_ATOM_FEEDS', ''],
-      ['domainwatch/campaigns/index.ts', 'MAX_CACHED', ''],
+      ['domainwatch/campaigns.ts', 'MAX_CACHED', ''],
     ],
     'derived images on disk;': [['server/limits.ts', 'similarBytes', 'MiB']],
     'images and bytes of an application': [],

@@ -4,8 +4,7 @@ import { matches } from '../../http/headers.ts'
 import { escapeHtml } from '../../lib/text.ts'
 import { textsIn, type Language, type Texts } from '../texts.ts'
 import type { MxRecord } from '../../lib/dns/index.ts'
-import { splitTags } from '../tags.ts'
-import type { ChangedRecord } from '../filtered-record.ts'
+import { splitTags, type ChangedRecord } from '../filtered-record.ts'
 import { occurrenceOf, recordIn, seenIn, type DnsNews, type DomainEvent } from './event.ts'
 
 /** An entry, in the form in which watches store it. */

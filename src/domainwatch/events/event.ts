@@ -4,11 +4,17 @@ import {
   type Cursor,
   type Fields,
 } from '../../storage/database/changes/change.ts'
-import type { SplitName } from '../words/dictionary.ts'
+import type { SplitName } from '../words.ts'
 import type { Rules } from '../rules/index.ts'
-import { splitTags } from '../tags.ts'
-import { changedRecord, type ChangedRecord, type Hides, objectionEnd } from '../filtered-record.ts'
-import type { ContextAt, FilterContext } from '../filter-context.ts'
+import {
+  splitTags,
+  changedRecord,
+  type ChangedRecord,
+  type Hides,
+  objectionEnd,
+  type ContextAt,
+  type FilterContext,
+} from '../filtered-record.ts'
 import { letsThrough, type Filters } from '../filters.ts'
 import { listedFields } from '../record-fields.ts'
 import type { MxRecord } from '../../lib/dns/index.ts'

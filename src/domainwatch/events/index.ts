@@ -1,14 +1,93 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ChangePages, eventsAfter, type EventPage } from '../../deliveries/change-pages.ts'
+import type { ChangeLog } from '../../storage/database/changes/change-log.ts'
+import type { Change, Cursor } from '../../storage/database/changes/change.ts'
+import type { Filters } from '../filters.ts'
+import { concerns, eventOf, toJson, type ChangeReading, type Changes, type DomainEvent } from './event.ts'
 import type { Gate } from '../../lib/gate.ts'
-import type { Cursor } from '../../storage/database/changes/change.ts'
 import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
-import type { Filters } from '../filters.ts'
 import { atomFeed, type AtomFeed, entryOf } from './atom.ts'
-import { concerns, eventOf, type ChangeReading, type Changes, type DomainEvent } from './event.ts'
-import { openEventPages, type EventPages } from './pages.ts'
 import { StreamLimiter } from './stream-limiter.ts'
+
+/** Distinct filters per page whose serialised text is cached. A text may be as large as its page. */
+const MAX_CACHED_TEXTS = 16
+
+interface DomainPage extends EventPage<DomainEvent> {
+  /** True if a key was created or revoked. */
+  readonly touchesKeys: boolean
+  /** Returns the events that concern the filters as server-sent events, or undefined if there are none. Cached per key. */
+  text(changes: Changes, filters: Filters, key: string): Buffer | undefined
+}
+
+/** The changes of records and of their DNS. */
+export type EventPages = ChangePages<DomainPage>
+
+/** @param failed called for the first of several consecutive failed reads, which are retried */
+function openEventPages(
+  log: ChangeLog,
+  reading: ChangeReading,
+  failed: (error: unknown) => void,
+): EventPages {
+  const pages = {
+    async toPage(after: Cursor, cursor: Cursor, changes: readonly Change[]) {
+      // Read after the changes, so that no rule that precedes one is missing.
+      const { hides } = await reading.rules.current()
+      const events: DomainEvent[] = []
+      for (const change of changes) {
+        const event = await eventOf(change, reading, hides)
+        if (event !== undefined) events.push(event)
+      }
+      return pageOf(
+        after,
+        cursor,
+        events,
+        changes.some(({ topic }) => topic === 'key'),
+      )
+    },
+    withoutRead: ({ cursor, events, touchesKeys }: DomainPage, after: Cursor) =>
+      pageOf(after, cursor, eventsAfter(events, after), touchesKeys),
+  }
+  return new ChangePages(log, pages, failed)
+}
+
+function pageOf(
+  after: Cursor,
+  cursor: Cursor,
+  events: readonly DomainEvent[],
+  touchesKeys: boolean,
+): DomainPage {
+  const texts = new Map<string, Buffer | undefined>()
+  const textOf = (changes: Changes, filters: Filters) => {
+    const text = events.filter((event) => concerns(changes, filters, event)).map(frame)
+    return text.length === 0 ? undefined : Buffer.from(text.join(''))
+  }
+  return {
+    after,
+    cursor,
+    events,
+    touchesKeys,
+    text(changes, filters, key) {
+      if (texts.has(key)) return texts.get(key)
+      const text = textOf(changes, filters)
+      if (texts.size < MAX_CACHED_TEXTS) texts.set(key, text)
+      return text
+    },
+  }
+}
+
+/** Readers with different filters share the texts of events. */
+const frames = new WeakMap<DomainEvent, string>()
+
+function frame(event: DomainEvent): string {
+  let text = frames.get(event)
+  if (text === undefined) {
+    text = `id: ${event.cursor}\nevent: ${event.kind}\ndata: ${toJson(event)}\n\n`
+    frames.set(event, text)
+  }
+  return text
+}
 
 /** Interval of heartbeats on an idle stream, and of checks of the client's key. */
 const HEARTBEAT_MS = 15_000
@@ -23,7 +102,7 @@ const GAP = JSON.stringify({
   msg: 'Los cambios desde el último evento ya no están disponibles: vuelva a leer la lista',
 })
 
-export interface EventsOptions {
+interface EventsOptions {
   readonly database: Database
   readonly reading: ChangeReading
   /** Concurrent streams of this process. */
@@ -33,7 +112,7 @@ export interface EventsOptions {
   readonly failed: (error: unknown) => void
 }
 
-export interface StreamRequest {
+interface StreamRequest {
   readonly filters: Filters
   readonly changes: Changes
   /** The last event that the client received. If undefined, the stream starts with the next change. */

@@ -12,18 +12,12 @@ import {
   type NewDomain,
   type ParsedRecord,
 } from '../parse-record.ts'
-import { DISMISSED_FIELDS } from '../dismissed/index.ts'
-import {
-  isNumberKey,
-  MAX_NUMBER_KEYS,
-  parseDecimal,
-  TAKES_DECIMAL,
-  TAKES_NUMBER_KEY,
-} from '../numbers/numbers.ts'
+import { DISMISSED_FIELDS } from '../queries-dismissed.ts'
+import { isNumberKey, MAX_NUMBER_KEYS, parseDecimal, TAKES_DECIMAL, TAKES_NUMBER_KEY } from '../numbers.ts'
 import { restoreDomains } from '../queries-batches.ts'
 import type { ListedRow, ListKind } from '../registry/rules.ts'
-import type { SplitName } from '../words/dictionary.ts'
-import type { Completeness } from './lines.ts'
+import type { SplitName } from '../words.ts'
+import type { Completeness } from './source.ts'
 
 /** What a feed may contain. */
 export const FEED_FORMATS = ['registrations', 'deletions', 'csv', 'ndjson'] as const

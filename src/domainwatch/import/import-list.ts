@@ -2,17 +2,24 @@ import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { Gate } from '../../lib/gate.ts'
-import type { ListResult } from '../registry/apply-list.ts'
+import { type ListResult, RegistryList, type ListedBy } from '../registry/apply-list.ts'
 import type { Skipped, Window } from '../registry/rules.ts'
-import { openDestination } from './destination.ts'
-import type { ImportFormat } from './format.ts'
+import { type ImportFormat, listKind } from './format.ts'
 import { importLines, type Destination, type ImportOptions } from './importer.ts'
-import { readLines, SourceFault } from './lines.ts'
+import { readLines, SourceFault, bytesOf, TooLargeFault } from './source.ts'
 import { tooLarge, WEB_PAGE } from '../../deliveries/download.ts'
 import { ListFault } from '../../lib/errors.ts'
-import { bytesOf, TooLargeFault } from './source.ts'
-import type { ImportTarget } from './store-rows.ts'
-import type { ImportCounts, LineFault, StoreRows } from './writer.ts'
+import {
+  type ImportTarget,
+  type ImportCounts,
+  type LineFault,
+  type StoreRows,
+  restoreRows,
+  storeRows,
+  type ApplyRows,
+} from './writer.ts'
+import { restoreDismissed } from '../queries-dismissed.ts'
+import { readNumberKeys, storeNumbers } from '../queries-numbers.ts'
 
 /** Bytes in which a web page shows its first tag. */
 const HEAD_BYTES = 1_024
@@ -21,7 +28,7 @@ const PIECE_BYTES = 8_192
 const MAX_BUFFERED_ROWS = 5_000
 
 /** A list as a feed downloaded it or a member uploaded it. */
-export interface ReceivedList {
+interface ReceivedList {
   readonly path: string
   /** Undefined if it is to be detected. */
   readonly format: ImportFormat | undefined
@@ -35,7 +42,7 @@ export interface ReceivedList {
   readonly isDelimited: boolean
 }
 
-export interface ImportListOptions extends Pick<ImportOptions, 'after' | 'stored'> {
+interface ImportListOptions extends Pick<ImportOptions, 'after' | 'stored'> {
   readonly slots: ImportSlots
   /** Whose turn it is: clients import in turn. */
   readonly client: string
@@ -196,5 +203,42 @@ export class ImportSlots {
   /** @param bytes of the list after decompression */
   import<T>(client: string, bytes: number, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     return (bytes > LARGE_BYTES ? this.#large : this.#small).run(client, task, signal)
+  }
+}
+
+interface DestinationOptions {
+  /** Whether exports restore whole records. */
+  readonly restores: boolean
+  /** Returns the source of a list of the registry. */
+  readonly listedBy: (format: ImportFormat) => ListedBy
+  /** Whether nothing is stored, only counted. */
+  readonly isDry?: boolean
+}
+
+/** Returns where the rows of a file go: into whole records, numbers or dismissed names, or through the rules for lists of the registry. */
+export async function openDestination(
+  target: ImportTarget,
+  format: ImportFormat,
+  { restores, listedBy, isDry = false }: DestinationOptions,
+): Promise<Destination> {
+  if (format === 'dismissed') {
+    const restore: ApplyRows = async (tx, batch) => {
+      return { added: 0, changed: await restoreDismissed(target.database, tx, batch) }
+    }
+    return { store: storeRows(target, restore, isDry) }
+  }
+  if (format === 'numbers') {
+    const { database } = target
+    const store: ApplyRows = (tx, batch) => storeNumbers(database, tx, batch)
+    return { store: storeRows(target, store, isDry), numberKeys: await readNumberKeys(database) }
+  }
+  const kind = listKind(format, restores)
+  if (kind === undefined) return { store: storeRows(target, restoreRows(target), isDry) }
+  const list = new RegistryList(target, kind, listedBy(format))
+  const skipped = await list.skipReason()
+  if (skipped !== undefined) return { store: async () => ({ added: 0, changed: 0 }), skipped }
+  return {
+    store: storeRows(target, (tx, batch) => list.apply(tx, batch), isDry),
+    ...(!isDry && { end: (isWhole, names) => list.end(isWhole, names) }),
   }
 }

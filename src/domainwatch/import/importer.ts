@@ -11,9 +11,9 @@ import {
   type Layout,
   type LineContext,
 } from './format.ts'
-import { joinLines, SourceFault, type Line } from './lines.ts'
-import { RowBuffer } from './row-buffer.ts'
+import { joinLines, SourceFault, type Line } from './source.ts'
 import {
+  RowBuffer,
   ImportWriter,
   type ImportCounts,
   type LineFault,

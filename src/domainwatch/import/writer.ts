@@ -1,6 +1,109 @@
 import { isOverload } from '../../lib/errors.ts'
 import { withRetries } from '../../lib/concurrency.ts'
-import type { RowBatch, SortedRows } from './row-buffer.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Database, Transaction } from '../../storage/database/database.ts'
+import { purgeBeforeWrite } from '../purge.ts'
+import { restoreDomains } from '../queries-batches.ts'
+import { namesRecorded } from '../queries-records.ts'
+import { Rules } from '../rules/index.ts'
+import type { SplitName } from '../words.ts'
+
+/**
+ * Rows sorted together, some 60 MB; two buffers are in memory. Sorted by name, rows touch each page of the table once or
+ * twice; in file order nearly every row touches another page, and a database writes whole pages.
+ */
+const MAX_ROWS = 500_000
+const MAX_CHARACTERS = 64 * 1024 * 1024
+/** The first buffers are small, so that storing starts early while reading continues. */
+const FIRST_ROWS = 50_000
+
+/** Separates name and row: neither contains it, and it sorts before everything they contain. */
+const NAME_END = '\0'
+const POSITION_DIGITS = 7
+
+export interface RowBatch {
+  readonly names: readonly string[]
+  /** A JSON array of rows, which are arrays that start with the name. */
+  readonly json: string
+}
+
+/** Consecutive rows of a file, as text, because objects take more memory. */
+export class RowBuffer {
+  readonly #maxRows: number
+  #entries: string[] = []
+  #characters = 0
+
+  /**
+   * @param before number of rows of the file before this buffer
+   * @param maxRows for callers that must not block the event loop while rows are sorted
+   */
+  constructor(before: number, maxRows = MAX_ROWS) {
+    this.#maxRows = Math.min(maxRows, Math.max(FIRST_ROWS, before))
+  }
+
+  get isFull(): boolean {
+    return this.#entries.length >= this.#maxRows || this.#characters >= MAX_CHARACTERS
+  }
+
+  /** @param row JSON array of its values */
+  add(name: string, row: string): void {
+    const position = String(this.#entries.length).padStart(POSITION_DIGITS, '0')
+    // `join` makes a flat string; `+` would keep the parts alive.
+    const entry = [name, NAME_END, position, row].join('')
+    this.#entries.push(entry)
+    this.#characters += entry.length
+  }
+
+  /**
+   * Returns its rows by name, each name once.
+   * @param keeps which of several lines of a name; the newest is that of registrations
+   * @param after names up to this one are skipped
+   */
+  sorted(keeps: 'last' | 'newest', after = ''): SortedRows {
+    this.#entries.sort()
+    const kept: string[] = []
+    let last = after
+    for (const entry of this.#entries) {
+      const name = nameOf(entry)
+      if (name <= after) continue
+      const before = kept.at(-1)
+      if (name !== last || before === undefined) kept.push(entry)
+      // Registrations of a name differ only in their dates, so their texts sort by date.
+      else if (keeps === 'last' || toRow(entry) > toRow(before)) kept[kept.length - 1] = entry
+      last = name
+    }
+    this.#entries = []
+    return new SortedRows(kept)
+  }
+}
+
+/** Rows in the order of their names, to be taken in batches. */
+export class SortedRows {
+  readonly #entries: readonly string[]
+  #at = 0
+
+  constructor(entries: readonly string[]) {
+    this.#entries = entries
+  }
+
+  get isEmpty(): boolean {
+    return this.#at === this.#entries.length
+  }
+
+  /** The share that was taken, from 0 to 1. */
+  get share(): number {
+    return this.isEmpty ? 1 : this.#at / this.#entries.length
+  }
+
+  take(count: number): RowBatch {
+    const some = this.#entries.slice(this.#at, this.#at + count)
+    this.#at += some.length
+    return { names: some.map(nameOf), json: `[${some.map(toRow).join(',')}]` }
+  }
+}
+
+const nameOf = (entry: string) => entry.slice(0, entry.indexOf(NAME_END))
+const toRow = (entry: string) => entry.slice(entry.indexOf(NAME_END) + 1 + POSITION_DIGITS)
 
 /** While the database is overloaded: some 5 s in all. */
 const RETRIES = { attempts: 7, firstPauseMs: 100, isRetryable: isOverload }
@@ -135,3 +238,49 @@ const sum = (one: Effect, other: Effect): Effect => ({
   added: one.added + other.added,
   changed: one.changed + other.changed,
 })
+
+export interface ImportTarget {
+  readonly database: Database
+  readonly clock: Clock
+  readonly timeZone: string
+  /** Returns the words of a name. */
+  readonly split: SplitName
+  /** The author of the changes, and the agent of new records of the registry's lists. */
+  readonly account: { readonly id: number; readonly name: string }
+  /** Called in each transaction after its rows are stored, with what they changed and how far the import is then. */
+  readonly stored?: (tx: Transaction, effect: Effect, reached: Reached | undefined) => Promise<void>
+}
+
+export type ApplyRows = (tx: Transaction, batch: RowBatch) => Promise<Effect>
+
+export function restoreRows({ database }: Pick<ImportTarget, 'database'>): ApplyRows {
+  return async (tx, { names, json }) => {
+    const known = await tx.all(namesRecorded(database.dialect, names))
+    const changed = await tx.runMany(restoreDomains, [], new Uint8Array(Buffer.from(json)))
+    return { added: names.length - known.length, changed }
+  }
+}
+
+/**
+ * Returns what stores rows, each batch in one transaction.
+ * @param isDry whether each is rolled back, so that a dry run counts what a real one would
+ */
+export function storeRows(target: ImportTarget, apply: ApplyRows, isDry = false): StoreRows {
+  const { database, account, clock, split } = target
+  const rules = new Rules(database, split)
+  /** Thrown in a transaction to roll it back. */
+  const rollBack = new Error('dry run')
+  return async (batch, reachedAfter) => {
+    let effect: Effect = { added: 0, changed: 0 }
+    const store = async (tx: Transaction) => {
+      await purgeBeforeWrite(tx, database.dialect, clock.now(), () => batch.json)
+      effect = await rules.tagging(tx, () => apply(tx, batch))
+      if (isDry) throw rollBack
+      await target.stored?.(tx, effect, reachedAfter?.(effect))
+    }
+    await database.transaction(store, account.id, { rows: batch.names.length }).catch((error: unknown) => {
+      if (error !== rollBack) throw error
+    })
+    return effect
+  }
+}

@@ -1,10 +1,16 @@
-import { toFeatures, featureText, forEachFeature, type FeatureKind, type Subject } from './features.ts'
-import { sigmoid, type Weights } from './train.ts'
+import {
+  toFeatures,
+  featureText,
+  forEachFeature,
+  type FeatureKind,
+  type Subject,
+  sigmoid,
+  type Weights,
+} from './learning.ts'
 import { toWords, type Hit, type Segment } from '../../lib/name-index/index.ts'
 import { nameOfHit } from '../list/hits.ts'
-import { hasBoughtTwin } from '../list/twins.ts'
-import { splitTags } from '../tags.ts'
-import type { FilterContext } from '../filter-context.ts'
+import { hasBoughtTwin } from '../list/signals.ts'
+import { splitTags, type FilterContext } from '../filtered-record.ts'
 
 /** The digits of the demand of a word that the model does not list. */
 const LEAST_DIGITS = 1

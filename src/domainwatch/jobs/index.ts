@@ -8,11 +8,10 @@ import type { DomainBatches } from '../batches.ts'
 import { domainErrors } from '../errors.ts'
 import { ImportSlots } from '../import/import-list.ts'
 import { ListFault } from '../../lib/errors.ts'
-import type { ContextAt } from '../filter-context.ts'
+import type { ContextAt } from '../filtered-record.ts'
 import type { Rules } from '../rules/index.ts'
-import type { SplitName } from '../words/dictionary.ts'
-import { runBulk } from './bulk-job.ts'
-import { runImport } from './import-job.ts'
+import type { SplitName } from '../words.ts'
+import { runBulk, runImport, JobRun } from './runs.ts'
 import {
   BULK_KINDS,
   JobEnded,
@@ -27,7 +26,6 @@ import {
   type UndoRequest,
 } from './job.ts'
 import * as queries from './queries.ts'
-import { JobRun } from './runs.ts'
 
 /** How often to look for jobs while one runs, and whether those that run were stopped. */
 const IDLE_MS = 1_000

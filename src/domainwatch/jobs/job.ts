@@ -2,7 +2,7 @@ import type { ImportFormat } from '../import/format.ts'
 import type { Reached } from '../import/writer.ts'
 import type { ListResult } from '../registry/apply-list.ts'
 import type { Skipped, Window } from '../registry/rules.ts'
-import type { SavedFilters } from '../saved-filters.ts'
+import type { SavedFilters } from '../filters.ts'
 import type { BulkSet } from './bulk-request.ts'
 
 /** Jobs of an account that have not ended. One of them runs; the others wait or are being received. */

@@ -7,11 +7,11 @@ import {
 } from '../../lib/name-index/index.ts'
 import { taskModule, BACKGROUND_TASK_TIMEOUT_MS, type Tasks } from '../../lib/tasks.ts'
 import { type Input, type Output, deltaOfChanges, type Delta } from '../tasks/build-columns.ts'
-import type { RuleSet } from '../rules/rule-set.ts'
-import type { Dictionary } from '../words/dictionary.ts'
+import type { RuleSet } from '../rules/index.ts'
+import type { Dictionary } from '../words.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { recordsAsText } from '../queries-records.ts'
-import { toQueries } from './hidden-records.ts'
+import { toQueries } from './search.ts'
 
 const BUILD_COLUMNS = taskModule('../tasks/build-columns', import.meta)
 

@@ -5,15 +5,19 @@ import {
   type Hit,
   type NumberOrder,
 } from '../../lib/name-index/index.ts'
-import { NUMBER_KEY, parseNumbers } from '../numbers/numbers.ts'
+import { NUMBER_KEY, parseNumbers } from '../numbers.ts'
 import { choice, type Parameter } from '../../http/parameters.ts'
-import type { FilterContext } from '../filter-context.ts'
-import type { FilteredRecord, Filters } from '../filters.ts'
-import { canObject, objectionsSince } from '../filtered-record.ts'
+import {
+  type FilterContext,
+  canObject,
+  objectionsSince,
+  splitTags,
+  type FilteredRecord,
+} from '../filtered-record.ts'
+import type { Filters } from '../filters.ts'
 import { RecordOfHit } from './hits.ts'
 import { scoredRecord } from '../interest/model.ts'
 import type { Ranking } from '../interest/scores.ts'
-import { splitTags } from '../tags.ts'
 
 /** The columns that lists are sorted by. */
 export type SortKey = 'date_reg' | 'deleted_at' | 'date_mod' | 'name' | 'length' | 'interest' | NumberOrder

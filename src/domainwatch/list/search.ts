@@ -18,9 +18,8 @@ import {
   type TimeSlice,
 } from '../../lib/name-index/index.ts'
 import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
-import type { FilterContext } from '../filter-context.ts'
-import { toConditions, LAYOUT, type Filters } from '../filters.ts'
-import { BOUGHT } from '../filtered-record.ts'
+import { type FilterContext, BOUGHT } from '../filtered-record.ts'
+import { toConditions, LAYOUT, type Filters, type SavedFilters } from '../filters.ts'
 import { RecordOfHit } from './hits.ts'
 import { PageBuilder, type ListPage } from './cursor.ts'
 import {
@@ -34,6 +33,7 @@ import {
   type Stage,
   type StageName,
 } from './order.ts'
+import { ANY_TIME, readRuleFilters } from '../rules/index.ts'
 
 /**
  * Records of a range that are sorted without blocking the event loop for long. A range has a page of records at first, but others may
@@ -207,4 +207,12 @@ function toEntryKey(hit: Hit, sortKey: SortKey, listing: Listing): EntryKey {
 /** Its position in the order of its segment. */
 function toSegmentKey({ segment, position }: Hit): EntryKey {
   return { key: segment.columns.keys[position] ?? NaN, name: segment.nameOf(position) }
+}
+
+/** Returns what the index looks for to find the records that rules hide. */
+export function toQueries(hiding: readonly SavedFilters[]): readonly IndexQuery[] {
+  return hiding.flatMap((saved) => {
+    const filters = readRuleFilters(saved)
+    return filters === undefined ? [] : indexQuery(filters, ANY_TIME)
+  })
 }

@@ -1,16 +1,16 @@
 import { localDateTime, localLowerBound } from '../../lib/dates.ts'
 import { encodeRows, type RowOf } from '../../storage/database/batch.ts'
-import type { Transaction } from '../../storage/database/database.ts'
+import type { Transaction, Database } from '../../storage/database/database.ts'
 import { storeRows } from '../../storage/database/tables.ts'
-import type { ImportTarget } from '../import/store-rows.ts'
-import type { RowBatch } from '../import/row-buffer.ts'
-import { dismissedNamed } from '../dismissed/queries.ts'
-import type { Effect } from '../import/writer.ts'
+import type { ImportTarget, RowBatch, Effect } from '../import/writer.ts'
+import { dismissedNamed } from '../queries-dismissed.ts'
 import { noteAdd } from '../queries-records.ts'
-import * as queries from './queries.ts'
 import type { KnownRow, SourceRow } from './queries.ts'
-import * as rules from './rules.ts'
 import type { Facts, ListedRow, ListHead, ListKind, Skipped, Window } from './rules.ts'
+import { inBatches } from '../../lib/background-jobs.ts'
+import type { Clock } from '../../lib/clock.ts'
+import * as queries from './queries.ts'
+import * as rules from './rules.ts'
 
 /** A list of registrations may tell one of a month ago, which must not seem to follow a deletion of that time. */
 const KEPT_MS = 62 * 24 * 60 * 60_000
@@ -28,7 +28,7 @@ export interface ListedBy extends ListHead {
 }
 
 /** Why names that a list lacks are not known to be absent. An implausibly empty list was not taken at all. */
-export type Incomplete = 'damaged' | 'shrunken' | 'empty'
+type Incomplete = 'damaged' | 'shrunken' | 'empty'
 
 export interface ListResult {
   /** Undefined for a complete list. */
@@ -202,33 +202,27 @@ export class RegistryList {
 
   #changes(record: KnownRow | undefined, facts: Facts, news: rules.News) {
     const { account, clock, timeZone } = this.#target
-    const { status, date_reg, date_reg_known, released_at, deleted_after, past_drops } = facts
     const now = localDateTime(clock.now(), timeZone)
-    const isDecided = news !== 'freed' && record?.status === status
-    const announcement =
+    const isDecided = news !== 'freed' && record?.status === facts.status
+    const { announce_as, announce_at, announce_for } =
       news === 'freed'
         ? {
             announce_as: record === undefined ? 'added' : (record.announce_as ?? 'changed'),
             announce_at: this.#list.at + queries.ANNOUNCED_AFTER_MS,
             announce_for: account.id,
           }
-        : status === 1
+        : facts.status === 1
           ? ANNOUNCED
           : (record ?? ANNOUNCED)
     return {
-      status,
-      date_reg,
-      date_reg_known,
-      released_at,
-      deleted_after,
-      past_drops,
+      ...facts,
       date_mod: news === 'earlier' && record !== undefined ? record.date_mod : now,
       status_at: isDecided ? record.status_at : now,
       seen_at: isDecided ? record.seen_at : null,
       seen_by: isDecided ? record.seen_by : null,
-      announce_as: announcement.announce_as,
-      announce_at: announcement.announce_at,
-      announce_for: announcement.announce_for,
+      announce_as,
+      announce_at,
+      announce_for,
     }
   }
 }
@@ -240,3 +234,23 @@ const ANNOUNCED = { announce_as: null, announce_at: null, announce_for: null }
 
 const byName = <Row extends { readonly name: string }>(rows: readonly Row[]): ReadonlyMap<string, Row> =>
   new Map(rows.map((row) => [row.name, row]))
+
+/** Records announced per transaction, so that other writers get their turn. */
+const BATCH = 2_000
+
+/** Announces names that lists of deletions freed, once their account has read a list of registrations or 6 hours have passed. */
+export function announceFreed(database: Database, clock: Clock, signal?: AbortSignal): Promise<number> {
+  return inBatches(BATCH, signal, () =>
+    database.transaction((tx) => tx.run(queries.announce(clock.now(), BATCH))),
+  )
+}
+
+export async function hasToAnnounce(database: Database, clock: Clock): Promise<boolean> {
+  return (await database.first(queries.anyToAnnounce(clock.now()))) !== undefined
+}
+
+/** Stores the time zone of records for commands, whose own setting may differ. */
+export async function noteTimeZone(database: Database, timeZone: string): Promise<void> {
+  if ((await database.first(queries.serviceTimeZone()))?.time_zone === timeZone) return
+  await database.transaction((tx) => tx.run(queries.setServiceTimeZone(timeZone)))
+}

@@ -19,7 +19,7 @@ import { EXPECTABLE_FIELDS, type ExpectableField } from '../queries-records.ts'
 import { domainRecord } from '../record-fields.ts'
 import { domainErrors } from '../errors.ts'
 import { MAX_FAULTS, MAX_NOTE_CHARACTERS, MAX_AGENT_LENGTH } from '../parse-record.ts'
-import { MAX_TAG_CHARACTERS, MAX_TAGS } from '../tags.ts'
+import { MAX_TAG_CHARACTERS, MAX_TAGS } from '../filtered-record.ts'
 import { unreadableError } from '../tasks/data-field.ts'
 import type { AddRoutes } from '../services.ts'
 

@@ -5,8 +5,13 @@ import { answer, array, integer, nullable, object, string } from '../../http/ope
 import { integer as integerParameter, text } from '../../http/parameters.ts'
 import { accountClient } from '../../lib/client.ts'
 import { localDateTime } from '../../lib/dates.ts'
-import { forgetNames, readDismissed } from '../dismissed/index.ts'
-import { getDeletion, type DismissedPlace, type DismissedRow } from '../dismissed/queries.ts'
+import {
+  forgetNames,
+  readDismissed,
+  getDeletion,
+  type DismissedPlace,
+  type DismissedRow,
+} from '../queries-dismissed.ts'
 import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { bit, dateTime } from '../schemas.ts'

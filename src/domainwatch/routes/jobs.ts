@@ -29,10 +29,9 @@ import {
   type UndoRequest,
 } from '../jobs/job.ts'
 import { clientAbort } from '../../http/client.ts'
-import { filterParameters, readFilters } from '../filters.ts'
-import { serverParameters } from '../servers/index.ts'
+import { filterParameters, readFilters, serializeFilters } from '../filters.ts'
+import { serverParameters } from '../servers.ts'
 import { setJson, setParameter, givenNames, matchingNames } from '../jobs/bulk-request.ts'
-import { serializeFilters } from '../saved-filters.ts'
 import { namesArrayParameter } from '../tasks/data-field.ts'
 import type { AddRoutes } from '../services.ts'
 

@@ -16,7 +16,7 @@ import type { AddRoutes } from '../services.ts'
 import { badParameter } from '../../http/errors.ts'
 import { parseLabelOrDomain } from '../../lib/domain-names.ts'
 import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
-import { maxDistance } from '../lookalikes/search.ts'
+import { maxDistance } from '../lookalikes.ts'
 import { REASONS } from '../../lib/lookalikes/index.ts'
 
 const listAnswer = answer(

@@ -5,7 +5,7 @@ import { choice, integer as integerParameter, type Values } from '../../http/par
 import { localDateTime } from '../../lib/dates.ts'
 import { domainErrors } from '../errors.ts'
 import { filterParameters, readFilters } from '../filters.ts'
-import { serverParameters } from '../servers/index.ts'
+import { serverParameters } from '../servers.ts'
 import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } from '../limits.ts'
 import { orderParameter } from '../list/order.ts'
 import { domainRecord, fieldsParameter, listedFields } from '../record-fields.ts'

@@ -3,12 +3,11 @@ import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint } from '../../http/endpoint.ts'
 import { integer as integerParameter } from '../../http/parameters.ts'
 import { filterParameters, readFilters } from '../filters.ts'
-import { serverParameters } from '../servers/index.ts'
+import { serverParameters } from '../servers.ts'
 import { addDays, dayOf, daysBetween, wordWeeks } from '../stats/counts.ts'
 import { answer, array, integer, object, optional, string } from '../../http/openapi/json-schema.ts'
 import type { AddRoutes } from '../services.ts'
-import type { Campaign } from '../campaigns/groups.ts'
-import { MAX_CAMPAIGNS, MAX_CAMPAIGN_DAYS } from '../campaigns/index.ts'
+import { type Campaign, MAX_CAMPAIGNS, MAX_CAMPAIGN_DAYS } from '../campaigns.ts'
 
 const counts = (description: string) => array(integer(), description)
 

@@ -1,13 +1,147 @@
+import { parseParameters, type Values } from '../../http/parameters.ts'
+import { FilterContext, changedRecord, MAX_TAGS, splitTags, toColumn, type FilteredRecord } from '../filtered-record.ts'
+import { filterParameters, letsThrough, readFilters, type Filters, parseSavedFilters, type SavedFilters } from '../filters.ts'
+import type { ActiveRule, RuleProperties, RuleRow } from './queries.ts'
+import { toChange, DOMAIN_FIELDS, type Change } from '../../storage/database/changes/change.ts'
+import { encodeRows } from '../../storage/database/batch.ts'
+import type { Transaction, Database, Reader } from '../../storage/database/database.ts'
+import { type Dialect, lockInstance } from '../../storage/database/dialect.ts'
+import type { SplitName } from '../words.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { randomId } from '../../lib/random-id.ts'
-import type { Database, Reader, Transaction } from '../../storage/database/database.ts'
-import { lockInstance } from '../../storage/database/dialect.ts'
 import { domainErrors } from '../errors.ts'
-import type { SplitName } from '../words/dictionary.ts'
 import * as queries from './queries.ts'
-import type { ActiveRule, RuleProperties, RuleRow } from './queries.ts'
-import { RuleSet } from './rule-set.ts'
-import { tagChanged } from './tag-changed.ts'
+
+const {
+  hidden: _hidden,
+  seen: _seen,
+  age_min: _age,
+  objection: _objection,
+  demand_min: _demand,
+  twin: _twin,
+  ...ofRecords
+} = filterParameters
+
+/**
+ * The filters of rules: those whose answer changes with the record alone. What a rule hides must not depend on the time, on other rules
+ * or records, nor on who has looked at it.
+ */
+export const ruleFilters = ofRecords
+
+/** What the other parameters are read as. */
+const NOT_GIVEN = {
+  hidden: undefined,
+  seen: undefined,
+  age_min: undefined,
+  objection: undefined,
+  demand_min: undefined,
+  twin: undefined,
+}
+/** The filters that rules do not take. */
+export const NOT_IN_RULES: readonly string[] = Object.keys(NOT_GIVEN)
+
+/** @throws HttpError 400 for `agent` without `search` */
+export const toFilters = (values: Values<typeof ruleFilters>): Filters =>
+  readFilters({ ...values, ...NOT_GIVEN })
+
+/** Reads the filters of a rule. Returns undefined for those of another version that this one rejects. */
+export function readRuleFilters(saved: SavedFilters): Filters | undefined {
+  const parsed = parseParameters(ruleFilters, saved)
+  return parsed.ok ? toFilters(parsed.values) : undefined
+}
+
+/** No filter of a rule looks at the time or at other records, and a rule matches a discarded record as long as there is one. */
+export const ANY_TIME = new FilterContext(Number.NEGATIVE_INFINITY, 'UTC', {
+  getDemand: () => null,
+  hasBoughtTwin: () => false,
+  firstTwins: () => [],
+})
+
+interface TagRule {
+  readonly tag: string
+  readonly filters: Filters
+}
+
+/** What the rules do at one moment, compiled. A rule that this version cannot read does nothing. */
+export class RuleSet {
+  /** Grows with each change of the rules. */
+  readonly version: number
+  /** The filters of the rules that hide records. */
+  readonly hiding: readonly SavedFilters[]
+  readonly #hidden: readonly Filters[]
+  readonly #tagging: readonly TagRule[]
+
+  constructor(version: number, rules: readonly ActiveRule[]) {
+    this.version = version
+    const saved = rules.map(({ filters, tag }) => ({ tag, read: parseSavedFilters(filters) }))
+    this.hiding = saved.filter(({ tag }) => tag === null).map(({ read }) => read)
+    this.#hidden = this.hiding.flatMap((read) => readRuleFilters(read) ?? [])
+    this.#tagging = saved.flatMap(({ tag, read }) => {
+      const filters = tag === null ? undefined : readRuleFilters(read)
+      return tag === null || filters === undefined ? [] : { tag, filters }
+    })
+  }
+
+  get hasTags(): boolean {
+    return this.#tagging.length > 0
+  }
+
+  readonly hides = (record: FilteredRecord): boolean =>
+    this.#hidden.some((filters) => letsThrough(filters, record, ANY_TIME))
+
+  /** The tags that rules give to a record. */
+  tagsFor(record: FilteredRecord): readonly string[] {
+    return this.#tagging.flatMap(({ tag, filters }) => (letsThrough(filters, record, ANY_TIME) ? tag : []))
+  }
+}
+
+/** Changes read at a time: some 5 ms of work. */
+const CHANGES_AT_A_TIME = 1_000
+const TAGS = DOMAIN_FIELDS.indexOf('tags')
+
+/**
+ * Gives records that this transaction has recorded, or whose status it has changed, the tags of the rules. The tags belong to the
+ * change that they follow from: followers, events and history see one change.
+ * @param before the newest change before its writes
+ */
+async function tagChanged(
+  tx: Transaction,
+  dialect: Dialect,
+  rules: RuleSet,
+  split: SplitName,
+  before: number,
+): Promise<void> {
+  const tagged = new Map<string, { readonly tags: string; readonly id: number; readonly after: string }>()
+  let last = before
+  for (let isMore = true; isMore;) {
+    const rows = await tx.values(queries.ownChanges(dialect, last, CHANGES_AT_A_TIME))
+    for (const row of rows) {
+      const change = toChange(row, '')
+      const id = Number(row[0])
+      last = id
+      const tags = change && tagsAfter(change, rules, split)
+      if (change === undefined || tags === undefined) continue
+      const state: unknown[] = JSON.parse(String(row.at(-1)))
+      state[TAGS] = tags
+      tagged.set(change.key, { tags, id, after: JSON.stringify(state) })
+    }
+    isMore = rows.length === CHANGES_AT_A_TIME
+  }
+  if (tagged.size === 0) return
+  const records = [...tagged].map(([name, { tags }]) => ({ name, tags }))
+  await tx.runMany(queries.setTags, [], encodeRows(queries.setTags, records))
+  await tx.run(queries.deleteOwnChanges(dialect, last))
+  await tx.runMany(queries.amendChanges, [], encodeRows(queries.amendChanges, tagged.values()))
+}
+
+/** Returns the tags of a record after a change, as the column holds them; undefined if the rules add none. */
+function tagsAfter({ key, before, after }: Change, rules: RuleSet, split: SplitName): string | undefined {
+  if (after === null || before?.['status'] === after['status']) return undefined
+  const record = changedRecord(key, after, split)
+  const present = splitTags(record.tags)
+  const tags = [...new Set([...present, ...rules.tagsFor(record)])].slice(0, MAX_TAGS)
+  return tags.length === present.length ? undefined : (toColumn(tags) ?? undefined)
+}
 
 /** Rules of the group. */
 export const MAX_RULES = 200

@@ -9,7 +9,7 @@ import type { Filters } from '../filters.ts'
 import { toTimestamp } from '../list/hits.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { indexQuery } from '../list/search.ts'
-import { NameSet } from '../servers/name-set.ts'
+import { NameSet } from '../servers.ts'
 import * as queries from './queries.ts'
 
 export const RECENT_DAYS = 30

@@ -28,8 +28,7 @@ import {
   type Segment,
   type IndexQuery,
 } from '../../lib/name-index/index.ts'
-import type { FilterContext } from '../filter-context.ts'
-import { splitTags } from '../tags.ts'
+import { type FilterContext, splitTags } from '../filtered-record.ts'
 import { MARKS, toMarks } from '../list/hits.ts'
 import { indexQuery, type IndexSegments } from '../list/search.ts'
 

@@ -1,23 +1,25 @@
-/** Worker-thread task: builds columns from texts of the database, merges segments, and finds records that rules hide. */
+/** Worker-thread task: builds columns from texts of the database, merges segments, finds records that rules hide, and sorts exports. */
 import {
   anyMatches,
   toColumns,
   isIndexable,
   mergeParts,
+  sortAll,
   type Columns,
   type EntryKeys,
   type IndexedRecord,
   type Order,
   type SegmentPart,
+  type Selected,
+  type SortedOrder,
 } from '../../lib/name-index/index.ts'
 import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import { namedFields } from '../../storage/database/changes/change.ts'
-import { changedRecord } from '../filtered-record.ts'
-import { LAYOUT, type FilteredRecord } from '../filters.ts'
-import { toQueries } from '../list/hidden-records.ts'
+import { changedRecord, type FilteredRecord } from '../filtered-record.ts'
+import { LAYOUT, type SavedFilters } from '../filters.ts'
+import { toQueries } from '../list/search.ts'
 import { indexedRecord, optionsFor, toTimestamp } from '../list/hits.ts'
-import type { SavedFilters } from '../saved-filters.ts'
-import type { SplitName } from '../words/dictionary.ts'
+import type { SplitName } from '../words.ts'
 
 /** The fields of a record in the order of `DOMAIN_FIELDS`. */
 type State = readonly (string | number | null)[]
@@ -107,6 +109,12 @@ export type Input =
     }
   | { readonly kind: 'merge'; readonly parts: readonly SegmentPart[]; readonly order: Order }
   | { readonly kind: 'hidden'; readonly columns: Columns; readonly hiding: readonly SavedFilters[] }
+  | {
+      readonly kind: 'sort'
+      readonly parts: readonly Selected[]
+      readonly order: SortedOrder
+      readonly descending: boolean
+    }
 
 /** What each kind of input is built into. */
 export interface Output {
@@ -115,6 +123,8 @@ export interface Output {
   readonly merge: Columns
   /** A bit per record. */
   readonly hidden: Uint32Array
+  /** As `sortAll` returns it. */
+  readonly sort: Uint32Array
 }
 
 export default function work(input: Input): Output[Input['kind']] {
@@ -127,5 +137,7 @@ export default function work(input: Input): Output[Input['kind']] {
       return mergeParts(input.parts, optionsFor(input.order))
     case 'hidden':
       return anyMatches(input.columns, toQueries(input.hiding))
+    case 'sort':
+      return sortAll(input.parts, input.order, input.descending)
   }
 }

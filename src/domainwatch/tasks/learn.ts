@@ -3,7 +3,7 @@ import { Segment, type SegmentPart } from '../../lib/name-index/index.ts'
 import { withTransfer } from '../../lib/tasks.ts'
 import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import { demandDigits, InterestModel, type TrainedModel, getScores } from '../interest/model.ts'
-import { train, type Decision } from '../interest/train.ts'
+import { train, type Decision } from '../interest/learning.ts'
 
 /** A decision without what follows from the name. */
 export type GivenDecision = Omit<Decision, 'demand' | 'words'>

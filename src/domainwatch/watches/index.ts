@@ -14,14 +14,14 @@ import { newSecret } from '../../deliveries/webhook.ts'
 import { domainErrors } from '../errors.ts'
 import { atomFeed } from '../events/atom.ts'
 import type { DomainEvent } from '../events/event.ts'
-import type { EventPages } from '../events/pages.ts'
+import type { EventPages } from '../events/index.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { languageOf } from '../texts.ts'
-import type { Channel, Channels, DomainNotice } from './channels/channel.ts'
+import type { Channel, Channels, DomainNotice } from './message.ts'
 import { askRecipient, MailRecipients, toDigest } from './mail-recipients.ts'
 import { atomFeedWork, toEntries } from './atom-feeds.ts'
-import { showDestination, outcomeJson, watchJson } from './destinations.ts'
+import { showDestination, outcomeJson, watchJson, TestDeliveries } from './destinations.ts'
 import {
   applyEdit,
   assertOwner,
@@ -33,9 +33,8 @@ import {
   MAX_SHARED,
 } from './edit-watch.ts'
 import * as queries from './queries.ts'
-import { TestDeliveries } from './test-deliveries.ts'
 import { notifiedWatch, readWatch } from './watch-filters.ts'
-import { parseSavedFilters } from '../saved-filters.ts'
+import { parseSavedFilters } from '../filters.ts'
 
 /** Watches per account. */
 export const MAX_WATCHES = 50

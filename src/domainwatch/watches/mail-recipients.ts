@@ -8,7 +8,7 @@ import { lockAccount } from '../../storage/database/dialect.ts'
 import { attempt, delayAfter, newDeliveryId, type AttemptContext } from '../../deliveries/delivery-attempt.ts'
 import { waitUntil } from '../../deliveries/destination-notifier.ts'
 import type { DestinationToNotify } from '../../deliveries/queries-destinations.ts'
-import type { Channel, Channels } from './channels/channel.ts'
+import type { Channel, Channels } from './message.ts'
 import { languageOf } from '../texts.ts'
 
 const HOUR_MS = 60 * 60 * 1000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Cursor } from '../../storage/database/changes/change.ts'
-import { ConsoleLinks } from '../console-links.ts'
+import { ConsoleLinks } from '../texts.ts'
 import { plainContext } from '../../../test/support/plain-signals.ts'
 import type { ChangedRecord } from '../filtered-record.ts'
 import type { DomainEvent } from '../events/event.ts'

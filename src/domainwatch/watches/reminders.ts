@@ -2,7 +2,7 @@ import { inBatches } from '../../lib/background-jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { parseSavedFilters } from '../saved-filters.ts'
+import { parseSavedFilters } from '../filters.ts'
 import { DAY_MS, later, OBJECTION_DAYS, objectionsSince } from '../filtered-record.ts'
 import * as queries from './queries.ts'
 

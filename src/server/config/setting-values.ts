@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 import { parseS3Location, S3_LOCATION_TAKES, type S3Location } from '../../storage/blobs/s3/location.ts'
 import { parsePlace, type BackupLocation } from '../../operations/transfer/place.ts'
 import { parseFeeds, type Feed } from '../../domainwatch/feeds/settings.ts'
-import { foldTag, MAX_TAG_CHARACTERS } from '../../domainwatch/tags.ts'
+import { foldTag, MAX_TAG_CHARACTERS } from '../../domainwatch/filtered-record.ts'
 import { parseServers, type ServerAddress } from '../../lib/dns/index.ts'
 import { isTimeZone } from '../../lib/dates.ts'
 import {

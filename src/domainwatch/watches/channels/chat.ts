@@ -10,9 +10,11 @@ import {
   plainText,
   discordMarkdown,
   slackText,
+  FOR_PEOPLE,
+  type Channel,
+  type HttpChannelOptions,
 } from '../message.ts'
 import { failure, type Outcome } from '../../../deliveries/transport.ts'
-import { FOR_PEOPLE, type Channel, type HttpChannelOptions } from './channel.ts'
 import {
   boundedDelayMs,
   post,

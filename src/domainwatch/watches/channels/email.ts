@@ -1,10 +1,10 @@
 import type { Transporter } from 'nodemailer'
 import type { Language } from '../../texts.ts'
 import { failure, type Outcome } from '../../../deliveries/transport.ts'
-import { FOR_PEOPLE, type Channel } from './channel.ts'
-import { escapeHtml } from '../../../lib/text.ts'
-import type { HttpChannelOptions } from './channel.ts'
 import {
+  FOR_PEOPLE,
+  type Channel,
+  type HttpChannelOptions,
   mailHtml,
   plainText,
   characters,
@@ -14,6 +14,7 @@ import {
   toMessage,
   type Message,
 } from '../message.ts'
+import { escapeHtml } from '../../../lib/text.ts'
 
 /**
  * Connections to the mail server. Further deliveries, limited by the slots per host, wait for one of them. Twice as many as the

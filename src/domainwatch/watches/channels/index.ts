@@ -1,4 +1,4 @@
-import type { Channel, Channels, HttpChannelOptions, DomainNotice, NotifiedWatch } from './channel.ts'
+import type { Channel, Channels, HttpChannelOptions, DomainNotice, NotifiedWatch } from '../message.ts'
 import type { ChannelName } from '../../../deliveries/transport.ts'
 import { emailChannel, type EmailSettings } from './email.ts'
 import {
