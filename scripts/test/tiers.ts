@@ -5,7 +5,7 @@
 import { globSync } from 'node:fs'
 import { missingPrograms } from '../../test/support/ceph.ts'
 import { noHaproxy } from '../../test/support/haproxy.ts'
-import { CONTRACT, IMAGES_ON_ONE_NODE } from '../../test/two-nodes/contract.ts'
+import { CONTRACT } from '../../test/two-nodes/contract.ts'
 
 export const TIERS = ['default', 'postgres', 'browser', 'faults', 'cluster'] as const
 export type Tier = (typeof TIERS)[number]
@@ -68,26 +68,27 @@ const EXCEPTIONS: Readonly<Record<string, Tier>> = {
 }
 
 /** Folders whose tests a database has a part in: their files of the default tier run once more on PostgreSQL. */
-const ON_BOTH_DATABASES = ['admin', 'corpus', 'domainwatch', 'imagestore', 'keys', 'integrity'].map(
-  (name) => `test/${name}/`,
+const ON_BOTH_DATABASES = ['admin', 'corpus', 'domainwatch', 'imagestore', 'keys', 'integrity']
+/**
+ * Files of those folders that stay on SQLite: what they assert is computed by the list index, a gate in memory, the decoder, a
+ * parser or another server. That the database stores, reads and claims the records is what other files assert.
+ */
+const ON_ONE_DATABASE = Object.entries({
+  corpus: 'campaigns registrations',
+  domainwatch:
+    'campaigns cursor dns dns-bodies dns-fairness dns-tcp dns-types events-atom events-readers exclusions export-texts ' +
+    'feeds-hostile filters hostile-members import-sources last list-orders list-scans similar stats watches-channels ' +
+    'watches-email watches-fairness watches-language watches-mail-limits watches-tls',
+  imagestore:
+    'bmp-heic bombs corpus eager hostile-containers image-fields link-addresses link-colours link-grammar link-metadata ' +
+    'link-modifiers link-negotiation link-originals modifier-table strip svg-encodings svg-references ticket-addresses ' +
+    'upload-encodings upload-refusals watermarks',
+  keys: 'failed-keys rate wrong-keys-share',
+}).flatMap(([folder, names]) => names.split(' ').map((name) => `test/${folder}/${name}.test.ts`))
+/** Files of the contract of which nodes skip tests that PostgreSQL has a part in. */
+const CONTRACT_ON_ONE_NODE = ['domainwatch/events', 'imagestore/similar', 'imagestore/trash'].map(
+  (name) => `test/${name}.test.ts`,
 )
-/** Those in which name servers, receivers of messages or files have a part, and a database none of its own. */
-const ON_ONE_DATABASE = [
-  'dns',
-  'dns-bodies',
-  'dns-fairness',
-  'dns-tcp',
-  'dns-types',
-  'export-texts',
-  'feeds-hostile',
-  'hostile-members',
-  'import-sources',
-  'watches-channels',
-  'watches-email',
-  'watches-language',
-  'watches-mail-limits',
-  'watches-tls',
-].map((name) => `test/domainwatch/${name}.test.ts`)
 /** Files of which only some tests need PostgreSQL: they are skipped in the default tier. */
 const PARTLY_POSTGRES = ['test/transfer/migrate.test.ts']
 
@@ -136,8 +137,8 @@ export function testFiles(): string[] {
 
 /** The tier of each file. @throws when a file belongs to no tier or to several, or a file that is named here does not exist */
 export function getTiers(files: readonly string[]): ReadonlyMap<string, Tier> {
-  const listed = [...CONTRACT, ...IMAGES_ON_ONE_NODE].map((name) => `test/${name}`)
-  const named = [...Object.keys(EXCEPTIONS), ...PARTLY_POSTGRES, ...ON_ONE_DATABASE, ...LONGEST, ...listed]
+  const lists = [PARTLY_POSTGRES, ON_ONE_DATABASE, CONTRACT_ON_ONE_NODE, LONGEST, CONTRACT]
+  const named = [...Object.keys(EXCEPTIONS), ...lists.flat()]
   const gone = named.filter((file) => !files.includes(file))
   if (gone.length > 0) throw new Error(`lists of test files name some that do not exist: ${gone.join(', ')}`)
   return new Map(files.map((file) => [file, getTier(file)]))
@@ -207,7 +208,7 @@ export function getPasses(tier: Tier, isWanted: (file: string) => boolean): Pass
         ...apart,
         name: 'the contract on two nodes',
         onTwoNodes: true,
-        files: noTwoNodes() === false ? again((file) => CONTRACT.includes(file.slice('test/'.length))) : [],
+        files: noTwoNodes() === false ? again((file) => CONTRACT.includes(file)) : [],
       },
     ],
   }
@@ -221,15 +222,14 @@ function noTwoNodes(): string | false {
 }
 
 /**
- * Whether a file of the default tier runs on PostgreSQL as well. Of image hosting the database has a part in few, which the
- * contract on two nodes runs on PostgreSQL where it can.
+ * Whether a file of the default tier runs on PostgreSQL as well: one of a folder in which the database has a part, unless it is
+ * listed above, or runs on two nodes over PostgreSQL.
  */
 function runsAgainOnPostgres(file: string, hasTwoNodes: boolean): boolean {
   if (PARTLY_POSTGRES.includes(file)) return true
   if (ON_ONE_DATABASE.includes(file)) return false
-  if (!ON_BOTH_DATABASES.some((folder) => file.startsWith(folder))) return false
-  if (!file.startsWith('test/imagestore/')) return true
-  return [...IMAGES_ON_ONE_NODE, ...(hasTwoNodes ? [] : CONTRACT)].includes(file.slice('test/'.length))
+  if (hasTwoNodes && CONTRACT.includes(file) && !CONTRACT_ON_ONE_NODE.includes(file)) return false
+  return ON_BOTH_DATABASES.some((folder) => file.startsWith(`test/${folder}/`))
 }
 
 function longestFirst(files: readonly string[]): string[] {

@@ -1,7 +1,7 @@
 /**
  * Runs what needs a real object store against a Ceph cluster that it starts: the contract of blob stores, the
- * behaviour of a real gateway, and those of image hosting's tests with their images in S3 that the contract on two nodes,
- * which keeps its images there too, cannot run.
+ * behaviour of a real gateway, and tests that read, replace and delete objects in ways that the contract on two nodes,
+ * which keeps its images there too, leaves out.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -12,9 +12,20 @@ import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { missingPrograms, startCeph, type Ceph } from '../support/ceph.ts'
 import { noHaproxy } from '../support/haproxy.ts'
-import { IMAGES_ON_ONE_NODE } from '../two-nodes/contract.ts'
 
 const TESTS = fileURLToPath(new URL('../', import.meta.url))
+
+const OF_OBJECTS = [
+  'derivative-cache',
+  'edited-keys',
+  'editing',
+  'link-cached',
+  'link-changed-meanwhile',
+  'link-too-heavy',
+  'similar',
+  'trash',
+  'upload-left',
+].map((name) => join(TESTS, 'imagestore', `${name}.test.ts`))
 
 const missing = missingPrograms()
 const skip =
@@ -26,8 +37,7 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 async function imageHosting(): Promise<string[]> {
-  if (noHaproxy !== false) return filesIn('imagestore')
-  return IMAGES_ON_ONE_NODE.map((file) => join(TESTS, file))
+  return noHaproxy === false ? OF_OBJECTS : filesIn('imagestore')
 }
 
 /** Runs test files in a runner of their own, with the cluster as their object store. */

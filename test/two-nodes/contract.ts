@@ -14,7 +14,7 @@ export const CONTRACT: readonly string[] = [
     'queue-members',
     'watch-deliveries',
     'watches',
-  ].map((name) => `domainwatch/${name}.test.ts`),
+  ].map((name) => `test/domainwatch/${name}.test.ts`),
   ...[
     'definitions',
     'records',
@@ -24,27 +24,7 @@ export const CONTRACT: readonly string[] = [
     'trash',
     'upload-answers',
     'upload-keys',
-  ].map((name) => `imagestore/${name}.test.ts`),
-  'keys/expiry.test.ts',
-  'http/cached-answers.test.ts',
+  ].map((name) => `test/imagestore/${name}.test.ts`),
+  'test/keys/expiry.test.ts',
+  'test/http/cached-answers.test.ts',
 ]
-
-/** Tests of image hosting on a database or an object store that the contract leaves out, or whose process they look into. */
-export const IMAGES_ON_ONE_NODE: readonly string[] = [
-  'aliases',
-  'bans',
-  'derivative-cache',
-  'edited-keys',
-  'editing',
-  'hooks',
-  'link-cached',
-  'link-changed-meanwhile',
-  'link-floods',
-  'link-modes',
-  'link-too-heavy',
-  'list',
-  'quotas',
-  'similar',
-  'trash',
-  'upload-left',
-].map((name) => `imagestore/${name}.test.ts`)
