@@ -7,9 +7,9 @@ import { defineConfig } from 'vite'
  * connection than all of them.
  */
 const COMMON = [
-  /\/console\/features\/domains\/(annotations|changes|domain-name|marks|optimistic-updates|records|tags|time-left)\.tsx?$/,
-  /\/console\/(features\/filters\/filter-(counts|errors)|api\/retry|design\/actions)\.ts$/,
-  /\/console\/design\/(copy-button|dialog|link|menu|notice)\.tsx$/,
+  /\/console\/features\/domains\/(annotations|changes|marks|optimistic-updates|records|tags)\.tsx?$/,
+  /\/console\/(features\/filters\/filter-(counts|errors)|api\/retry|design\/actions)\.tsx?$/,
+  /\/console\/design\/(copy-button|dialog|notice)\.tsx$/,
   /\/@tanstack\/(react-query|query-core)\//,
 ]
 

@@ -2,7 +2,7 @@ import { useEffect, useState, Component, type ComponentType, type ReactNode } fr
 import { ConnectionError } from '../api/client.ts'
 import { connection, markDisconnected } from '../api/connection.ts'
 import { t } from '../i18n/index.ts'
-import { checkRelease, reloadIfIdle } from '../base/release.ts'
+import { checkRelease, reloadIfIdle } from '../base/unsaved-work.ts'
 import { Button } from './elements.tsx'
 import { ErrorNotice, Loading, Notice } from './notice.tsx'
 

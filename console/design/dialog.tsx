@@ -10,7 +10,7 @@ import {
 } from 'react'
 import { changeErrorMessage } from '../api/error-message.ts'
 import { queryClient } from '../api/query-client.ts'
-import { useIsMounted } from '../base/hooks.ts'
+import { useIsMounted } from '../base/store.ts'
 import { Button, IconButton } from './elements.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { showToast } from './toasts.tsx'

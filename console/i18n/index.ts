@@ -1,12 +1,28 @@
 import { browserStorage } from '../base/browser-storage.ts'
 import { createStore } from '../base/store.ts'
 import { localNow, localTime } from '../base/server.ts'
-import { preferredLanguage, type Language } from './preferred.ts'
 import type { TextKey } from './texts.ts'
 import { allTexts } from './dictionary.ts'
 import './texts.ts'
 
-export type { Language, TextKey }
+export const LANGUAGES = ['es', 'en'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+export const languageName = (language: Language): string => (language === 'es' ? 'Español' : 'English')
+
+/**
+ * Returns the first language of the console in a list of language tags, most wanted first (`en-GB`, `es-419`, …).
+ * Spanish by default.
+ */
+function preferredLanguage(tags: readonly string[]): Language {
+  for (const tag of tags) {
+    const [primary] = tag.toLowerCase().split('-')
+    if (primary === 'es' || primary === 'en') return primary
+  }
+  return 'es'
+}
+
+export type { TextKey }
 
 const PLACE = 'catalejo.language'
 const LOCALES: Readonly<Record<Language, string>> = { es: 'es-CL', en: 'en-GB' }

@@ -3,12 +3,12 @@ import { ApiError } from '../api/client.ts'
 import { loadScope } from '../api/scope.ts'
 import { saveKey, SERVICES, type ServiceName } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
-import '../i18n/texts/sign-in.ts'
 import { errorMessage } from '../api/error-message.ts'
 import { HAS_PROXY_SIGN_IN } from '../base/server.ts'
-import { useIsMounted } from '../base/hooks.ts'
+import { useIsMounted } from '../base/store.ts'
 import { Button } from '../design/elements.tsx'
 import { showToast } from '../design/toasts.tsx'
+import '../i18n/texts/sign-in.ts'
 
 /** @throws ApiError if the key is invalid, ConnectionLost */
 async function serviceOfKey(key: string): Promise<ServiceName> {
@@ -25,8 +25,14 @@ async function serviceOfKey(key: string): Promise<ServiceName> {
   throw last
 }
 
+interface Props {
+  /** The service whose key was rejected, if the form has to say so. */
+  readonly rejected?: ServiceName | undefined
+  readonly onDone?: () => void
+}
+
 /** The field a key is pasted into. */
-export default function KeyForm({ onDone }: { onDone?: () => void }) {
+export default function KeyForm({ rejected, onDone }: Props) {
   const id = useId()
   const [key, setKey] = useState('')
   const [isRemembered, setRemembered] = useState(false)
@@ -53,44 +59,56 @@ export default function KeyForm({ onDone }: { onDone?: () => void }) {
   }
 
   return (
-    <form className="stack" onSubmit={(event) => void enter(event)}>
-      <div className="field">
-        <label htmlFor={id}>{t('sign.key')}</label>
-        <input
-          id={id}
-          className="input mono"
-          type="password"
-          autoComplete="off"
-          spellCheck={false}
-          required
-          maxLength={200}
-          value={key}
-          aria-invalid={fault !== undefined}
-          aria-describedby={`${id}-fault`}
-          onChange={(event) => setKey(event.target.value)}
-        />
-      </div>
-      <p id={`${id}-fault`} className="fault-text" role="alert">
-        {fault}
-      </p>
-      {!HAS_PROXY_SIGN_IN && (
-        <label className="check">
+    <>
+      {rejected !== undefined && <RejectedKey service={rejected} />}
+      <form className="stack" onSubmit={(event) => void enter(event)}>
+        <div className="field">
+          <label htmlFor={id}>{t('sign.key')}</label>
           <input
-            type="checkbox"
-            checked={isRemembered}
-            onChange={(event) => setRemembered(event.target.checked)}
+            id={id}
+            className="input mono"
+            type="password"
+            autoComplete="off"
+            spellCheck={false}
+            required
+            maxLength={200}
+            value={key}
+            aria-invalid={fault !== undefined}
+            aria-describedby={`${id}-fault`}
+            onChange={(event) => setKey(event.target.value)}
           />
-          <span>
-            {t('sign.remember')} <span className="muted block">{t('sign.rememberHint')}</span>
-          </span>
-        </label>
-      )}
-      <Button
-        look="primary"
-        label={t(isBusy ? 'sign.checking' : 'sign.enter')}
-        type="submit"
-        disabled={isBusy || key.trim() === ''}
-      />
-    </form>
+        </div>
+        <p id={`${id}-fault`} className="fault-text" role="alert">
+          {fault}
+        </p>
+        {!HAS_PROXY_SIGN_IN && (
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={isRemembered}
+              onChange={(event) => setRemembered(event.target.checked)}
+            />
+            <span>
+              {t('sign.remember')} <span className="muted block">{t('sign.rememberHint')}</span>
+            </span>
+          </label>
+        )}
+        <Button
+          look="primary"
+          label={t(isBusy ? 'sign.checking' : 'sign.enter')}
+          type="submit"
+          disabled={isBusy || key.trim() === ''}
+        />
+      </form>
+    </>
+  )
+}
+
+/** Reports that the key of a service is no longer valid. */
+export function RejectedKey({ service }: { service: ServiceName }) {
+  return (
+    <p className="callout danger" role="alert">
+      {t('sign.revoked', { service: t(`service.${service}`) })}
+    </p>
   )
 }

@@ -7,10 +7,9 @@ import { chooseTheme, theme, THEMES } from '../base/theme.ts'
 import { losesWorkAtSignOut } from '../base/unsaved-work.ts'
 import { useActions } from '../design/actions.ts'
 import { MenuEntry, Icon, Menu } from '../design/elements.tsx'
-import { chooseLanguage, language, t } from '../i18n/index.ts'
+import { chooseLanguage, language, t, LANGUAGES, languageName } from '../i18n/index.ts'
 import { ConfirmDialog } from '../design/dialog.tsx'
 import { Select } from '../design/field.tsx'
-import { LANGUAGES, languageName } from '../i18n/preferred.ts'
 
 /** The account and keys of the session, and the preferences of this browser: language and theme. */
 export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
@@ -96,5 +95,16 @@ export function Preferences() {
         <Select value={chosen} options={THEMES} textOf={(one) => t(`theme.${one}`)} onChange={chooseTheme} />
       </label>
     </div>
+  )
+}
+
+/** The spyglass. */
+export function Logo() {
+  return (
+    <svg className="mark" viewBox="0 0 32 32" aria-hidden="true">
+      <path d="M3.500 20.500 20 11.300l3.200 5.800L6.700 26.300z" />
+      <path d="m20 11.300 4.800-5.300 4.600 8.200-6.200 2.900" />
+      <path d="m13 15.200 3.200 5.800" />
+    </svg>
   )
 }

@@ -1,28 +1,34 @@
 import { Fragment, useEffect, useState } from 'react'
 import { connection } from '../api/connection.ts'
-import { loadScopes, useAccounts, usePermissions, useScopes, type Permission } from '../api/scope.ts'
-import { rejectedService, session, type ServiceName } from '../api/session.ts'
-import { Button, IconButton, Icon, Link } from '../design/elements.tsx'
+import {
+  loadScopes,
+  useAccounts,
+  usePermissions,
+  useScopes,
+  type Permission,
+  isSameOwner,
+  useOwner,
+} from '../api/scope.ts'
+import { rejectedService, session } from '../api/session.ts'
+import { Button, IconButton, Icon, Link, Menu } from '../design/elements.tsx'
 import { Loading, Spinner } from '../design/notice.tsx'
 import { useActions } from '../design/actions.ts'
 import { Dialog } from '../design/dialog.tsx'
-import { t, tn } from '../i18n/index.ts'
-import { fetchPalette, Palette } from './palette/palette.tsx'
+import { t, tn, count } from '../i18n/index.ts'
+import { fetchPalette, Palette } from './palette.tsx'
 import { openViews, useViews } from '../features/views/saved-views.ts'
 import { ErrorBoundary, lazyComponent } from '../design/chunk.tsx'
 import { OneTimeResults } from '../features/work/forms.tsx'
 import { isUnsaved, operations } from '../features/work/operations.ts'
-import { release, reloadIfIdle } from '../base/release.ts'
+import { release, reloadIfIdle } from '../base/unsaved-work.ts'
 import { navigate, useRoute } from '../base/router.ts'
 import { GROUPS, HomeScreen, SCREENS, type Screen } from './screens.ts'
 import { useShortcuts } from '../base/shortcuts.ts'
-import { SessionMenu } from './session-menu.tsx'
-import { Logo } from './logo.tsx'
+import { SessionMenu, Logo } from './session-menu.tsx'
 import { useStore } from '../base/store.ts'
-import { NewRelease, TaskLinks } from './task-links.tsx'
+import { tasks, type Task } from '../features/work/background-tasks.ts'
 
-const KeyForm = lazyComponent<{ onDone?: () => void }>(() => import('./key-form.tsx'), <Loading />)
-const RejectedKey = lazyComponent<{ service: ServiceName }>(() => import('./rejected-key.tsx'))
+const KeyForm = lazyComponent(() => import('./key-form.tsx'), <Loading />)
 const ShortcutHelp = lazyComponent(() => import('./shortcut-help.tsx'), <Spinner />)
 /** Fetched only if there are saved views. */
 const SideViews = lazyComponent(() => import('../features/views/sidebar-views.tsx'))
@@ -56,7 +62,9 @@ export function Shell() {
     if (account === undefined) return
     const left = new AbortController()
     const resume = () =>
-      void import('./resume-jobs.ts').then(({ resumeJobs }) => resumeJobs(left.signal)).catch(() => undefined)
+      void import('../features/work/jobs.ts')
+        .then(({ resumeJobs }) => resumeJobs(left.signal))
+        .catch(() => undefined)
     const timer = setTimeout(resume, FETCH_LATER_MS)
     return () => {
       clearTimeout(timer)
@@ -213,8 +221,7 @@ function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boole
     return (
       <div className="need stack">
         <h1>{t('sign.need', { service: t(`service.${screen.service}`) })}</h1>
-        {rejected === screen.service && <RejectedKey service={rejected} />}
-        <KeyForm />
+        <KeyForm rejected={rejected === screen.service ? rejected : undefined} />
       </div>
     )
   }
@@ -271,6 +278,59 @@ function Lost() {
           {t('app.lost')}
           {unsaved > 0 && ` ${tn('operation.unsaved', unsaved)}.`}
         </span>
+      )}
+    </span>
+  )
+}
+
+/** Above this number, tasks are collected in a menu. */
+const MAX_IN_BAR = 2
+
+/** Background tasks, each linking to its screen. */
+function TaskLinks() {
+  const user = useOwner('domainwatch')
+  const all = useStore(tasks).filter((task) => !('author' in task) || isSameOwner(task.author, user))
+  const links = all.map((task) => (
+    <li key={task.id} className="task-item">
+      <TaskLink task={task} />
+      {task.stop !== undefined && (
+        <IconButton icon="close" label={t('app.stopTask', { task: task.label })} onClick={task.stop} />
+      )}
+    </li>
+  ))
+  if (all.length <= MAX_IN_BAR) return <ul className="tasks">{links}</ul>
+  return (
+    <Menu label={t('app.tasks', { n: all.length })} icon="clock" isNamed className="button quiet">
+      <ul className="task-list">{links}</ul>
+    </Menu>
+  )
+}
+
+function TaskLink({ task: { label, progress, state, to } }: { task: Task }) {
+  return (
+    <Link to={to} className={state === 'stopped' ? 'task stopped' : 'task'}>
+      {state === 'stopped' ? <Icon name="alert" /> : <span className="spinner" aria-hidden="true" />}
+      <span className="task-label ellipsis">{label}</span>
+      {progress !== undefined && (
+        <>
+          <span className="figures">{t('app.percent', { n: count(Math.floor(progress * 100)) })}</span>
+          <span className="task-part" style={{ width: `${Math.min(1, progress) * 100}%` }} />
+        </>
+      )}
+    </Link>
+  )
+}
+
+/** Offers to load the new release of the console. */
+function NewRelease() {
+  const state = useStore(release)
+  return (
+    <span role="status">
+      {state === 'newer' && (
+        <Button onClick={() => location.reload()}>
+          {t('app.newRelease')}
+          <span className="wide-only">· {t('app.reload')}</span>
+        </Button>
       )}
     </span>
   )

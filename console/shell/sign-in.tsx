@@ -5,12 +5,10 @@ import { HAS_PROXY_SIGN_IN } from '../base/server.ts'
 import { Button } from '../design/elements.tsx'
 import { Spinner } from '../design/notice.tsx'
 import { t } from '../i18n/index.ts'
-import '../i18n/texts/sign-in.ts'
-import KeyForm from './key-form.tsx'
-import { Logo } from './logo.tsx'
-import { Preferences } from './session-menu.tsx'
-import RejectedKey from './rejected-key.tsx'
+import KeyForm, { RejectedKey } from './key-form.tsx'
+import { Logo, Preferences } from './session-menu.tsx'
 import { useStore } from '../base/store.ts'
+import '../i18n/texts/sign-in.ts'
 
 export default function SignIn() {
   return (

@@ -6,9 +6,9 @@ import { TextField } from '../../design/field.tsx'
 import { Link, Tag, Time } from '../../design/elements.tsx'
 import { Notice, QueryResult } from '../../design/notice.tsx'
 import { t, tn, type TextKey } from '../../i18n/index.ts'
-import '../../i18n/texts/campaigns.ts'
-import { DomainName } from '../domains/domain-name.tsx'
+import { DomainName } from '../domains/tags.tsx'
 import { queryOf, type Filters } from '../filters/filters.ts'
+import '../../i18n/texts/campaigns.ts'
 import '../watches/watches.css'
 
 /** More are found only if a shorter time is asked for. */

@@ -8,11 +8,10 @@ import { Button, onFirstClick, Time } from '../../design/elements.tsx'
 import { SearchBox } from '../../design/field.tsx'
 import { MoreButton, Notice, QueryResult } from '../../design/notice.tsx'
 import { showError, showToast } from '../../design/toasts.tsx'
-import { WideTable } from '../../design/wide-table.tsx'
+import { WideTable } from '../../design/page.tsx'
 import { t } from '../../i18n/index.ts'
+import { DomainName, StatusTag } from '../domains/tags.tsx'
 import '../../i18n/texts/dismissed.ts'
-import { DomainName } from '../domains/domain-name.tsx'
-import { StatusTag } from '../domains/tags.tsx'
 
 const QUERY_KEY = ['domains', 'dismissed']
 

@@ -1,9 +1,13 @@
+import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { callApi } from '../../api/client.ts'
 import { untilAnswered } from '../../api/retry.ts'
 import { isSameOwner, useOwner, type Owner } from '../../api/scope.ts'
 import { keyFor, onSignOut } from '../../api/session.ts'
 import { runOperation, type OperationSpec, type OperationHandle } from '../work/operations.ts'
 import { createStore, useStore } from '../../base/store.ts'
 import { guardWork } from '../../base/unsaved-work.ts'
+import { MAX_TAG_CHARACTERS } from '../../base/constants.ts'
 import { t } from '../../i18n/index.ts'
 import { storeChanges } from './changes.ts'
 import { showCurrent, toSubject } from './marks.ts'
@@ -11,6 +15,7 @@ import {
   currentRecord,
   applyPending,
   nextUpdateId,
+  patches,
   recordSent,
   recordStored,
   revertPending,
@@ -155,4 +160,29 @@ async function store(name: string, key: string | undefined, from: Annotation, to
 function textOf(annotation: Annotation): string {
   const text = 'note' in annotation ? annotation.note : annotation.tags.join(', ')
   return text === '' ? '–' : `«${text}»`
+}
+
+const TAG = new RegExp(`^[\\p{L}\\p{N}-]{1,${MAX_TAG_CHARACTERS}}$`, 'u')
+
+export const isTag = (text: string): boolean => TAG.test(text)
+
+const FRESH_MS = 5 * 60_000
+const MAX_USED_TAGS = 1_000
+
+/** The tags in use, the most frequent first, and those that were set here. */
+export function useUsedTags(isWanted: boolean): readonly string[] {
+  const { data } = useQuery({
+    queryKey: ['tags'],
+    enabled: isWanted,
+    staleTime: FRESH_MS,
+    queryFn: async ({ signal }) => {
+      const query = { tags: MAX_USED_TAGS, agents: 1 }
+      return (await callApi('GET /api/v1/domainwatch/stats', { query, signal })).data.tags?.tag ?? []
+    },
+  })
+  const own = useStore(patches)
+  return useMemo(() => {
+    if (!isWanted) return []
+    return [...new Set([...(data ?? []), ...[...own.values()].flatMap(({ tags = [] }) => tags)])]
+  }, [data, own, isWanted])
 }

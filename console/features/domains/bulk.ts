@@ -5,7 +5,6 @@ import { getAccount } from '../../api/scope.ts'
 import { keyFor } from '../../api/session.ts'
 import { localTime, serverNow } from '../../base/server.ts'
 import { t, tn } from '../../i18n/index.ts'
-import '../../i18n/texts/bulk.ts'
 import { recordFilters, type Filters } from '../filters/filters.ts'
 import { removeTask, updateTask } from '../work/background-tasks.ts'
 import {
@@ -23,7 +22,8 @@ import {
   type OperationOutcome,
   type OperationSpec,
 } from '../work/operations.ts'
-import { recount } from './recount.ts'
+import { recount } from './changes.ts'
+import '../../i18n/texts/bulk.ts'
 
 /** What to set in each record, as the API takes it. */
 export type BulkSet = NonNullable<BulkJob['set']>

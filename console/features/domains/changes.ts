@@ -2,6 +2,9 @@ import { ApiError, callApi, ConnectionError } from '../../api/client.ts'
 import { recordErrorMessage } from '../../api/error-message.ts'
 import { t } from '../../i18n/index.ts'
 import type { DomainRecord } from './records.ts'
+import { toChunk } from '../../design/chunk.tsx'
+import { onKeyRemoved } from '../../api/session.ts'
+import { createStore } from '../../base/store.ts'
 
 /** Values of a record that people decide on. */
 export interface Values {
@@ -126,3 +129,17 @@ export function stateText({ status, revision, discarded, seen }: DomainRecord): 
 function isRecord(value: unknown): value is DomainRecord {
   return typeof value === 'object' && value !== null && 'name' in value && 'revision' in value
 }
+
+/** Changes of many records, fetched when they are needed, and ahead of that by the screen. */
+export const bulk = toChunk(() => import('./bulk.ts'))
+
+/** A change of a view that was refused, because other records match by now than the user saw. */
+export interface Recount {
+  readonly count: number
+  /** Changes those. */
+  readonly again: () => void
+}
+
+export const recount = createStore<Recount | undefined>(undefined)
+
+onKeyRemoved('domainwatch', () => recount.set(undefined))

@@ -1,13 +1,41 @@
 import { useMemo } from 'react'
 import { browserStorage, onOtherTab } from '../../base/browser-storage.ts'
 import { LIST_ORDERS } from '../../base/constants.ts'
-import { useIsMedium } from '../../base/hooks.ts'
-import { createStore, useStore } from '../../base/store.ts'
-import type { FilterCounts } from '../filters/filter-counts.ts'
+import { useIsMedium, createStore, useStore } from '../../base/store.ts'
+import type { FilterCounts } from '../filters/filter-counts.tsx'
 import { type Filters, withFilters } from '../filters/filters.ts'
-import { t, type TextKey } from '../../i18n/index.ts'
+import { t, type TextKey, count } from '../../i18n/index.ts'
 import type { DomainRecord } from './records.ts'
-import { SIGNAL_IDS } from './signals.ts'
+import { objectionDays } from './tags.tsx'
+
+export const SIGNAL_IDS = [
+  'shape',
+  'syllables',
+  'demand',
+  'twins',
+  'drops',
+  'age',
+  'objection',
+  'numbers',
+] as const
+export type SignalId = (typeof SIGNAL_IDS)[number]
+
+const figure = (n: number | null | undefined): string => (typeof n === 'number' ? count(n) : '')
+
+/** The signals of a record as text; empty if it has none. */
+export const SIGNALS: Readonly<Record<SignalId, (record: DomainRecord) => string>> = {
+  shape: ({ shape = '' }) => shape,
+  syllables: ({ syllables }) => figure(syllables),
+  demand: ({ demand }) => figure(demand),
+  twins: ({ twins = [] }) => twins.map((name) => `${name}.cl`).join(', '),
+  drops: ({ drops }) => figure(drops),
+  age: ({ age }) => figure(age),
+  objection: (record) => figure(objectionDays(record)),
+  numbers: ({ numbers = {} }) =>
+    Object.entries(numbers)
+      .map(([key, n]) => `${key} ${count(n)}`)
+      .join(' · '),
+}
 
 export const COLUMN_IDS = [
   'name',

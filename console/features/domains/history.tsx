@@ -6,11 +6,10 @@ import { MAX_PAGE_RECORDS } from '../../base/constants.ts'
 import { useStore } from '../../base/store.ts'
 import { Button, Icon, Time } from '../../design/elements.tsx'
 import { QueryError } from '../../design/notice.tsx'
-import { useDnsLookup } from './dns-lookup.tsx'
+import { useDnsLookup } from './record-facts.tsx'
 import { changedRecords, patches } from './optimistic-updates.ts'
 import { dateTime, t, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/sheet.ts'
-import './history.css'
 
 const FIRST = 40
 /** The service stores DNS answers within a second. */

@@ -11,7 +11,7 @@ import { filterError } from '../filters/filter-errors.ts'
 import { hasValues, type Values } from './changes.ts'
 import { eventFilters, type Filters } from '../filters/filters.ts'
 import { changedRecords, forgetSent, receiveRecords, type ReceivedRecord } from './optimistic-updates.ts'
-import { forgetCursors, FRESH_MS, type Page } from './row-pages.ts'
+import { forgetCursors, FRESH_MS, type Page } from './rows.ts'
 import type { DomainRecord } from './records.ts'
 
 const FOLLOW_AFTER_MS = 600

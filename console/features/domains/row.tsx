@@ -1,11 +1,26 @@
-import { memo, type ReactNode } from 'react'
+import { memo, type ReactNode, useRef, type KeyboardEvent, type PointerEvent } from 'react'
 import { t } from '../../i18n/index.ts'
-import type { ColumnId, SortColumn } from './columns.ts'
+import {
+  type ColumnId,
+  type SortColumn,
+  SIGNALS,
+  type SignalId,
+  COLUMNS,
+  MAX_WIDTH,
+  MIN_WIDTH,
+  getNextNumberOrder,
+  getSort,
+  isNumberOrder,
+  type NumberOrder,
+  preferTable,
+  showWidth,
+  tablePreferences,
+  toNumberKey,
+} from './columns.ts'
 import type { DomainRecord } from './records.ts'
-import { type TimeLeft, DecisionTags, MarkTags, ObjectionTag, StatusTag } from './tags.tsx'
-import { DomainName } from './domain-name.tsx'
-import { SIGNALS, type SignalId } from './signals.ts'
-import { Time } from '../../design/elements.tsx'
+import { type TimeLeft, DecisionTags, MarkTags, ObjectionTag, StatusTag, DomainName } from './tags.tsx'
+import { Time, Icon } from '../../design/elements.tsx'
+import type { Filters } from '../filters/filters.ts'
 
 export interface TableActions {
   readonly open: (record: DomainRecord) => void
@@ -14,7 +29,7 @@ export interface TableActions {
   readonly nextStretch: (cursor: string) => void
 }
 
-interface Props {
+interface RowProps {
   readonly columns: readonly ColumnId[]
   readonly index: number
   readonly top: number
@@ -33,7 +48,7 @@ interface Props {
   readonly onActive: (index: number) => void
 }
 
-export const Row = memo(function Row(props: Props) {
+export const Row = memo(function Row(props: RowProps) {
   const {
     columns,
     index,
@@ -179,4 +194,111 @@ const CELLS: Readonly<Record<ColumnId, Cell>> = {
   age: figureCell('age'),
   objection: figureCell('objection'),
   numbers: textCell('numbers'),
+}
+
+/** Pixels per press of an arrow key. */
+const STEP = 16
+
+/** The column headers: a click sorts, dragging an edge resizes. */
+export function TableHead(props: {
+  columns: readonly ColumnId[]
+  filters: Filters
+  onSort: (column: SortColumn) => void
+  /** The orders that the column of numbers goes through. */
+  numberOrders: readonly NumberOrder[]
+  /** Selects rows. */
+  children: ReactNode
+}) {
+  const { columns, filters, onSort, numberOrders, children } = props
+  const sorted = getSort(filters)
+  return (
+    <div className="table-head" role="row" aria-rowindex={1}>
+      <span role="columnheader" className="pick">
+        {children}
+      </span>
+      {columns.map((id) => {
+        const { label, help, isFigure, sort } = COLUMNS[id]
+        const isByNumber = id === 'numbers' && isNumberOrder(sorted.column)
+        const next = id === 'numbers' ? getNextNumberOrder(numberOrders, sorted) : sort
+        const isSorted = isByNumber || (sort !== undefined && sort === sorted.column)
+        const text = isByNumber ? `${t(label)}: ${toNumberKey(sorted.column)}` : t(label)
+        return (
+          <span
+            key={id}
+            role="columnheader"
+            className={isFigure === true ? 'right' : undefined}
+            title={help && t(help)}
+            aria-sort={isSorted ? (sorted.isAscending ? 'ascending' : 'descending') : undefined}
+          >
+            {next === undefined ? (
+              <span className="ellipsis">{text}</span>
+            ) : (
+              <button
+                type="button"
+                className={isSorted ? 'sort on' : 'sort'}
+                tabIndex={-1}
+                onClick={() => onSort(next)}
+              >
+                <span className="ellipsis">{text}</span>
+                {isSorted && <Icon name={sorted.isAscending ? 'up' : 'down'} />}
+              </button>
+            )}
+            <Edge id={id} label={t(label)} />
+          </span>
+        )
+      })}
+    </div>
+  )
+}
+
+/** The right edge of a column. Arrow keys move it, too; Home and a double click reset the width. */
+function Edge({ id, label }: { id: ColumnId; label: string }) {
+  const edge = useRef<HTMLSpanElement>(null)
+  const begun = useRef({ x: 0, width: 0 })
+  const now = () => edge.current?.parentElement?.getBoundingClientRect().width ?? COLUMNS[id].least
+  const keep = () => preferTable({ widths: tablePreferences.get().widths })
+  const reset = () => {
+    showWidth(id, undefined)
+    keep()
+  }
+  const press = (event: KeyboardEvent) => {
+    const by = event.key === 'ArrowRight' ? STEP : event.key === 'ArrowLeft' ? -STEP : undefined
+    if (event.key === 'Home') reset()
+    else if (by === undefined) return
+    else {
+      showWidth(id, now() + by)
+      keep()
+    }
+    event.preventDefault()
+    // Otherwise the table would scroll.
+    event.stopPropagation()
+  }
+  const grab = (event: PointerEvent) => {
+    if (event.button !== 0) return
+    event.preventDefault()
+    edge.current?.setPointerCapture(event.pointerId)
+    begun.current = { x: event.clientX, width: now() }
+  }
+  const drag = (event: PointerEvent) => {
+    if (edge.current?.hasPointerCapture(event.pointerId) !== true) return
+    showWidth(id, begun.current.width + event.clientX - begun.current.x)
+  }
+  return (
+    <span
+      ref={edge}
+      className="edge"
+      role="separator"
+      tabIndex={0}
+      aria-orientation="vertical"
+      aria-label={t('columns.width', { name: label })}
+      aria-valuenow={tablePreferences.get().widths[id] ?? COLUMNS[id].least}
+      aria-valuemin={MIN_WIDTH}
+      aria-valuemax={MAX_WIDTH}
+      onKeyDown={press}
+      onPointerDown={grab}
+      onPointerMove={drag}
+      onLostPointerCapture={keep}
+      onDoubleClick={reset}
+    />
+  )
 }

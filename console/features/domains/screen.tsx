@@ -1,21 +1,18 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { useIsNarrow } from '../../base/hooks.ts'
+import { useIsNarrow, useStore } from '../../base/store.ts'
 import { Button, IconButton } from '../../design/elements.tsx'
 import { ConfirmDialog } from '../../design/dialog.tsx'
 import { ErrorBoundary, lazyComponent, fetchChunk, loadChunk } from '../../design/chunk.tsx'
 import { undoLast } from '../work/operations.ts'
 import { useRoute, changeQuery, navigate, replaceQuery, withParameters } from '../../base/router.ts'
-import { useStore } from '../../base/store.ts'
 import { once, useShortcuts } from '../../base/shortcuts.ts'
 import { showError, showToast } from '../../design/toasts.tsx'
 import { Loading } from '../../design/notice.tsx'
-import { keepingRange } from '../filters/day-range.tsx'
-import { useFilterCounts, useFilters } from '../filters/filter-counts.ts'
+import { keepingRange, useFilterCounts, useFilters } from '../filters/filter-counts.tsx'
 import { count, t, tn } from '../../i18n/index.ts'
 import { FilterChips } from '../filters/filter-chips.tsx'
 import { queryOf, type Filters } from '../filters/filters.ts'
-import { bulk, adjacentRecord } from './chunks.ts'
 import { MAX_WAITING, useLiveUpdates } from './live-updates.ts'
 import { setMark } from './marks.ts'
 import { currentRecord, type Mark } from './optimistic-updates.ts'
@@ -24,14 +21,12 @@ import { readRecord, type DomainRecord } from './records.ts'
 import type { TableActions } from './row.tsx'
 import { useSelection } from './selection.ts'
 import { useVisibleColumns, sortedBy } from './columns.ts'
-import { recount } from './recount.ts'
-import { indexOf, useStepping } from './stepping.ts'
+import { bulk, recount } from './changes.ts'
+import { adjacentRecords, indexOf, useStepping } from './stepping.ts'
 import { DomainTable, type LoadedRows } from './table.tsx'
-import { viewQuery } from '../views/saved-views.ts'
-import { useVisit } from '../views/visits.ts'
+import { viewQuery, useVisit } from '../views/saved-views.ts'
 import { ViewMenu } from './view-menu.tsx'
 import './domains.css'
-import './sheet-position.css'
 
 /** The code of the details is fetched after the rows, so that they open without waiting. */
 const Sheet = lazyComponent(
@@ -118,7 +113,7 @@ export default function DomainsScreen() {
         import('./selection-bar.tsx'),
         import('../filters/filter-form.tsx'),
         fetchChunk(bulk),
-        fetchChunk(adjacentRecord),
+        fetchChunk(adjacentRecords),
       ]
       for (const part of parts) part.catch(() => undefined)
     }, FETCH_DETAILS_MS)

@@ -3,9 +3,8 @@ import { useEffect, useRef, useState } from 'react'
 import { showToast, showError } from '../../design/toasts.tsx'
 import { t } from '../../i18n/index.ts'
 import type { Filters } from '../filters/filters.ts'
-import { fetchRange, type RowPosition } from './row-pages.ts'
+import { fetchRange, type RowPosition, type PagingOrder } from './rows.ts'
 import type { DomainRecord } from './records.ts'
-import type { PagingOrder } from './view-rows.ts'
 
 /** Maximum size of a selection, and of one operation. */
 const MAX_SELECTED = 1_000

@@ -7,19 +7,14 @@ import { Button, IconButton, onFirstClick, Time, Fact } from '../../design/eleme
 import { CopyButton } from '../../design/copy-button.tsx'
 import { QueryError, Notice } from '../../design/notice.tsx'
 import { t } from '../../i18n/index.ts'
-import { DnsLookup } from './dns-lookup.tsx'
+import { DnsLookup, Because, SignalFacts, Lookalikes } from './record-facts.tsx'
 import { DomainHistory } from './history.tsx'
-import { useTimeLeft, DismissedTag, MarkTags, ObjectionTag, seenBy, StatusTag } from './tags.tsx'
-import { Because, SignalFacts } from './record-facts.tsx'
-import { Lookalikes } from './lookalikes.tsx'
+import { useTimeLeft, DismissedTag, MarkTags, ObjectionTag, seenBy, StatusTag, DomainName } from './tags.tsx'
 import { setMark } from './marks.ts'
-import { DomainName } from './domain-name.tsx'
-import { NoteField } from './note-field.tsx'
+import { NoteField, TagField } from './annotation-fields.tsx'
 import { changedRecords, patched, patches } from './optimistic-updates.ts'
 import { readRecord, toALabel, type DomainRecord } from './records.ts'
-import { TagField } from './tag-field.tsx'
 import '../../i18n/texts/sheet.ts'
-import './sheet.css'
 
 interface Props {
   readonly name: string

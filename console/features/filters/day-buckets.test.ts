@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addDays, selectedSpan, toBuckets, spanAround } from './day-buckets.ts'
+import { addDays, DAYS, lastDays, selectedSpan, toBuckets, spanAround } from './day-buckets.ts'
 
 const series = (days: number) => {
   const date = Array.from({ length: days }, (_, i) => addDays('2025-01-01', i))
@@ -39,4 +39,26 @@ test('returns the bars that a filter covers', () => {
   assert.deepEqual(selectedSpan(buckets, { from: '2025-01-03', to: '2025-01-05 12:00:00' }), [2, 4])
   assert.deepEqual(selectedSpan(buckets, { to: '2025-01-02' }), [0, 1])
   assert.equal(selectedSpan(buckets, { from: '2026-01-01' }), undefined)
+})
+
+test('includes days without uploads, and omits older ones', () => {
+  const now = Date.parse('2026-03-01T23:59:59Z')
+  const days = lastDays(
+    [
+      { day: '2026-03-01', images: 2, bytes: 20 },
+      { day: '2026-02-27', images: 1, bytes: 5 },
+      { day: '2025-01-01', images: 9, bytes: 9 },
+    ],
+    now,
+  )
+  assert.equal(days.length, DAYS)
+  assert.deepEqual(days.slice(-3), [
+    { day: '2026-02-27', images: 1, bytes: 5 },
+    { day: '2026-02-28', images: 0, bytes: 0 },
+    { day: '2026-03-01', images: 2, bytes: 20 },
+  ])
+  assert.equal(
+    days.reduce((sum, { images }) => sum + images, 0),
+    3,
+  )
 })

@@ -11,7 +11,8 @@ export interface Bucket {
 /** Maximum bars that are distinguishable on a narrow screen. */
 const MAX_BARS = 122
 const DAY_MS = 86_400_000
-const MIN_DAYS = 90
+/** Days that charts show at least. */
+export const DAYS = 90
 
 interface Series {
   readonly date: readonly string[]
@@ -24,7 +25,7 @@ export function trimmed<T extends Series>({ date, registered, deleted }: T) {
   const isFull = (_: string, i: number) => (registered[i] ?? 0) + (deleted[i] ?? 0) > 0
   const end = date.findLastIndex(isFull) + 1 || date.length
   const first = date.findIndex(isFull)
-  const part = <V>(values: readonly V[]) => values.slice(first < 0 ? -MIN_DAYS : first, end)
+  const part = <V>(values: readonly V[]) => values.slice(first < 0 ? -DAYS : first, end)
   return { date: part(date), registered: part(registered), deleted: part(deleted) }
 }
 
@@ -54,11 +55,11 @@ export function spanAround(
   shown: { readonly from: string; readonly to: string },
 ): { readonly from: string; readonly to: string } | undefined {
   const to = dayOf(filters['to'] ?? shown.to)
-  const from = dayOf(filters['from'] ?? addDays(to, 1 - MIN_DAYS))
+  const from = dayOf(filters['from'] ?? addDays(to, 1 - DAYS))
   if (from >= shown.from && to <= shown.to) return undefined
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
   if (!(days >= 1)) return undefined
-  const around = Math.ceil(Math.max(MIN_DAYS - days, days / 2) / 2)
+  const around = Math.ceil(Math.max(DAYS - days, days / 2) / 2)
   const end = addDays(to, around)
   return { from: addDays(from, -around), to: end > shown.to && to <= shown.to ? shown.to : end }
 }
@@ -78,4 +79,24 @@ export function selectedSpan(
   const first = buckets.findIndex((one) => one.to >= from)
   const last = buckets.findLastIndex((one) => one.from <= to)
   return first < 0 || last < first ? undefined : [first, last]
+}
+
+export interface Day {
+  /** `2026-01-12`, in UTC as the service counts. */
+  readonly day: string
+  readonly images: number
+  readonly bytes: number
+}
+
+/**
+ * Returns the last days, oldest first, including those without uploads.
+ * @param known days with uploads
+ * @param now milliseconds since 1970
+ */
+export function lastDays(known: readonly Day[], now: number): Day[] {
+  const found = new Map(known.map((one) => [one.day, one]))
+  return Array.from({ length: DAYS }, (_, i) => {
+    const day = new Date(now - (DAYS - 1 - i) * DAY_MS).toISOString().slice(0, 10)
+    return found.get(day) ?? { day, images: 0, bytes: 0 }
+  })
 }

@@ -2,9 +2,8 @@ import { useMemo, useRef, useState, type KeyboardEvent, type PointerEvent, type 
 import { withFilters, type Filters } from './filters.ts'
 import { day, t, tn } from '../../i18n/index.ts'
 import { selectedSpan, toBuckets, dayOf, spanAround, type Bucket } from './day-buckets.ts'
-import { useDebounced } from '../../base/hooks.ts'
-import { useStats } from './filter-counts.ts'
-import { daysInRange, RangePicker, useStatsInRange } from './day-range.tsx'
+import { useDebounced } from '../../base/store.ts'
+import { useStats, daysInRange, RangePicker, useStatsInRange } from './filter-counts.tsx'
 import '../../i18n/texts/stats.ts'
 
 const SETTLED_MS = 400

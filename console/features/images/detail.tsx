@@ -13,8 +13,6 @@ import { callApi, type ApiResult } from '../../api/client.ts'
 import { CopyButton } from '../../design/copy-button.tsx'
 import { TextField } from '../../design/field.tsx'
 import { runOperation, toOperation } from '../work/operations.ts'
-import './detail.css'
-import './image-edits.css'
 
 interface Props {
   readonly hash: string

@@ -5,7 +5,7 @@ import { useApi } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { TRASH_DAYS, IMAGE_TYPES } from '../../base/constants.ts'
 import { serverNow, SERVICE_URL } from '../../base/server.ts'
-import { DAYS } from './upload-days.ts'
+import { DAYS } from '../filters/day-buckets.ts'
 import { changeQuery, useRoute, withParameters } from '../../base/router.ts'
 import { Button, Menu } from '../../design/elements.tsx'
 import { SelectField, TextField } from '../../design/field.tsx'
@@ -46,6 +46,9 @@ export async function loadTrash(): Promise<readonly ImageRecord[]> {
 }
 
 export type ImageRecord = Operations['GET /api/v1/imagestore/list']['answer']['data'][number]
+
+/** The subject of operations that move an image. */
+export const toSubject = ({ hash }: ImageRecord): string => `image:${hash}`
 
 /** Returns the public URL of an image, with a modifier if given. */
 export function linkOf(hash: string, modifier = ''): string {

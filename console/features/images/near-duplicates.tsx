@@ -7,10 +7,8 @@ import { Button, Icon, Link, Fact } from '../../design/elements.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { ErrorNotice } from '../../design/notice.tsx'
 import { type ImageRecord, linkOf } from './gallery.tsx'
-import { Thumb } from './thumb.tsx'
+import { Thumb } from './grid.tsx'
 import { bytes, count, moment, t, tn } from '../../i18n/index.ts'
-import './near-duplicates.css'
-import './compare.css'
 
 const SHOWN = 12
 const HEIGHT = 104

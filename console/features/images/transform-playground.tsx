@@ -9,7 +9,6 @@ import { linksOf } from './links.ts'
 import { Icon } from '../../design/elements.tsx'
 import { CopyButton } from '../../design/copy-button.tsx'
 import { TextField, SelectField } from '../../design/field.tsx'
-import './transform-playground.css'
 
 interface Choice {
   readonly width: string

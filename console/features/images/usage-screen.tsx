@@ -1,15 +1,14 @@
 import { useMemo } from 'react'
 import { serverNow } from '../../base/server.ts'
 import { QueryResult } from '../../design/notice.tsx'
-import { Meter, Tile } from '../../design/tile.tsx'
+import { Meter, Tile } from '../../design/page.tsx'
 import { Chart, ChartTable, Plot } from '../stats/chart.tsx'
 import { day, bytes, count, t } from '../../i18n/index.ts'
-import '../../i18n/texts/images.ts'
-import { lastDays } from './upload-days.ts'
+import { lastDays } from '../filters/day-buckets.ts'
 import { useUsage, type ImageStats } from './gallery.tsx'
+import '../../i18n/texts/images.ts'
 import '../../i18n/texts/stats.ts'
 import '../../i18n/texts/usage.ts'
-import './usage.css'
 
 /** The storage, formats and daily uploads of the application. */
 export default function UsageScreen() {

@@ -1,12 +1,26 @@
 import { useEffect, useRef, useState } from 'react'
-import { errorMessage } from '../../api/error-message.ts'
+import { errorMessage, recordErrorMessage } from '../../api/error-message.ts'
 import { useStore } from '../../base/store.ts'
-import { Button, Icon } from '../../design/elements.tsx'
-import { t } from '../../i18n/index.ts'
+import { Button, Icon, Tag } from '../../design/elements.tsx'
+import { t, bytes, count, type TextKey, dateTime, duration, tn } from '../../i18n/index.ts'
+import {
+  changeChoice,
+  chooseList,
+  chosenList,
+  dropChoice,
+  FORMATS,
+  sendList,
+  type ChosenList,
+  type Window,
+} from './imports.ts'
+import { SelectField, TextField } from '../../design/field.tsx'
+import { isOpen, listImports, stopImport, type ImportJob } from '../work/jobs.ts'
+import { useQuery } from '@tanstack/react-query'
+import { keyFor } from '../../api/session.ts'
+import { QueryError } from '../../design/notice.tsx'
+import { showError } from '../../design/toasts.tsx'
+import { WideTable } from '../../design/page.tsx'
 import '../../i18n/texts/importing.ts'
-import { changeChoice, chooseList, chosenList } from './imports.ts'
-import { ListForm } from './list-form.tsx'
-import { PastImports } from './past-imports.tsx'
 import './import.css'
 
 /** Takes a dropped list of the registry, which the service imports, and shows earlier imports. */
@@ -75,6 +89,221 @@ export default function ImportScreen() {
           event.target.value = ''
         }}
       />
+    </div>
+  )
+}
+
+const WINDOWS: Readonly<Record<Window, TextKey>> = {
+  hour: 'import.hour',
+  day: 'import.day',
+  week: 'import.week',
+  month: 'import.month',
+}
+
+const isKeyOf = <K extends string>(table: Readonly<Record<K, unknown>>, text: string): text is K =>
+  text in table
+const formats = ['', ...Object.keys(FORMATS)]
+const windows = Object.keys(WINDOWS)
+
+interface Props {
+  readonly list: ChosenList
+  readonly onSend: (work: () => Promise<void>) => void
+}
+
+/** How to read the chosen list, what importing it would change, and the buttons that send it. */
+export function ListForm({ list, onSend }: Props) {
+  const { file, format, window, source, previewId, sent } = list
+  const preview = useImports().data?.find(({ id }) => id === previewId)
+  const isSending = sent !== undefined
+  const isSeen = preview?.state === 'done'
+  // Another choice would change something else.
+  const choose = (changes: Partial<ChosenList>) => changeChoice({ ...changes, previewId: undefined })
+  return (
+    <section className="stack wide-gap" aria-label={file.name}>
+      <p>
+        <strong>{file.name}</strong> <span className="muted figures">{bytes(file.size)}</span>
+      </p>
+      <fieldset className="import-fields row" disabled={isSending}>
+        <SelectField
+          label={t('import.format')}
+          value={format ?? ''}
+          options={formats}
+          textOf={(one) => t(isKeyOf(FORMATS, one) ? FORMATS[one] : 'import.anyFormat')}
+          onChange={(one) => choose({ format: isKeyOf(FORMATS, one) ? one : undefined })}
+        />
+        {format === 'deletions' && (
+          <SelectField
+            label={t('import.window')}
+            value={window}
+            options={windows}
+            textOf={(one) => t(isKeyOf(WINDOWS, one) ? WINDOWS[one] : 'import.month')}
+            onChange={(one) => isKeyOf(WINDOWS, one) && choose({ window: one })}
+          />
+        )}
+        <TextField
+          label={t('import.source')}
+          hint={t('import.sourceHint')}
+          placeholder={format === undefined ? '' : `${format}/${window}`}
+          maxLength={100}
+          value={source}
+          onChange={(text) => choose({ source: text })}
+        />
+      </fieldset>
+      {isSending && (
+        <div className="stack tight" role="status">
+          <progress max={1} value={sent} aria-label={t('import.sending', { name: file.name })} />
+          <p className="muted figures">
+            {sent === 1 ? t('import.checking') : t('import.sent', { n: count(Math.floor(sent * 100)) })}
+          </p>
+        </div>
+      )}
+      {preview !== undefined && (
+        <section className="stack" aria-label={t('import.preview')} aria-busy={isOpen(preview)}>
+          <h2>{t('import.preview')}</h2>
+          <Outcome job={preview} />
+        </section>
+      )}
+      <div className="row">
+        <Button
+          look={isSeen ? undefined : 'primary'}
+          label={t('import.look')}
+          disabled={isSending}
+          onClick={() => onSend(() => sendList(true))}
+        />
+        <Button
+          look={isSeen ? 'primary' : undefined}
+          label={t('nav.import')}
+          disabled={isSending}
+          onClick={() => onSend(() => sendList(false))}
+        />
+        <Button label={t(isSending ? 'import.stop' : 'app.cancel')} onClick={dropChoice} />
+      </div>
+    </section>
+  )
+}
+
+const ASK_MS = 1_000
+
+/** The imports of the account, newest first, refreshed while one runs. */
+export const useImports = () =>
+  useQuery({
+    queryKey: ['imports'],
+    queryFn: ({ signal }) => listImports(undefined, signal),
+    refetchInterval: ({ state }) => (state.data?.some(isOpen) === true ? ASK_MS : false),
+  })
+
+/** The imports of the last month, each with what it did; those that only counted are left out. */
+export function PastImports() {
+  const query = useImports()
+  const all = (query.data ?? []).filter(({ dry_run: isDry }) => isDry === 0)
+  return (
+    <>
+      <QueryError of={query} />
+      {all.length > 0 && (
+        <section className="stack past-imports">
+          <h2 id="past-imports">{t('import.past')}</h2>
+          <WideTable
+            labelledBy="past-imports"
+            heads={[t('import.file'), t('app.when'), t('import.outcome'), t('domains.state')]}
+          >
+            {all.map((job) => (
+              <tr key={job.id}>
+                <th scope="row">
+                  {job.name ?? t('import.list')}
+                  <div className="muted">{job.source ?? formatText(job)}</div>
+                </th>
+                <td>{dateTime(job.created_at)}</td>
+                <td>
+                  <Outcome job={job} />
+                </td>
+                <td>
+                  <State job={job} />
+                </td>
+              </tr>
+            ))}
+          </WideTable>
+        </section>
+      )}
+    </>
+  )
+}
+
+const formatText = ({ format }: ImportJob): string => {
+  const key = Object.entries(FORMATS).find(([name]) => name === format)?.[1]
+  return key === undefined ? '' : t(key)
+}
+
+function State({ job }: { job: ImportJob }) {
+  const { id, state } = job
+  if (!isOpen(job)) {
+    const look = state === 'done' ? 'free' : 'danger'
+    return (
+      <Tag icon={state === 'done' ? 'check' : 'alert'} look={look} label={t(`import.state.${getEnd(job)}`)} />
+    )
+  }
+  const stop = () => void stopImport(id, keyFor('domainwatch')).catch(showError)
+  return (
+    <div className="row">
+      <Tag icon="clock" label={t('import.state.running')} />
+      <Button label={t('import.stop')} onClick={stop} />
+    </div>
+  )
+}
+
+const getEnd = ({ state }: ImportJob) =>
+  state === 'done' ? 'done' : state === 'failed' ? 'failed' : 'stopped'
+
+const SUMS = [
+  ['new', 'import.new'],
+  ['changed', 'import.changed'],
+  ['unchanged', 'import.same'],
+] as const satisfies readonly (readonly [keyof ImportJob, TextKey])[]
+
+/** What an import changed so far, or would change, and why not more. */
+export function Outcome({ job }: { job: ImportJob }) {
+  const { state, waiting, error, refused, errors, skipped, complete, seconds_left: left, percent } = job
+  return (
+    <div className="stack tight">
+      <ul className="row" aria-live="polite">
+        {SUMS.map(([field, label]) => (
+          <li key={field} className={`effect ${field} figures`}>
+            <strong>{count(job[field])}</strong> {t(label)}
+          </li>
+        ))}
+        {refused > 0 && <li className="tag danger">{tn('import.bad', refused)}</li>}
+      </ul>
+      {isOpen(job) && (
+        <>
+          <progress max={100} value={percent} aria-label={job.name ?? t('import.list')} />
+          <p className="muted figures">
+            {waiting === 1
+              ? t('import.waits')
+              : left === null
+                ? t('import.goesOn')
+                : t('import.left', { time: duration(left) })}
+          </p>
+        </>
+      )}
+      {state === 'stopped' && <p className="muted">{t('import.kept')}</p>}
+      {error !== null && <p className="fault-text">{error}</p>}
+      {skipped !== null && <p className="muted">{t(`import.skipped.${skipped}`)}</p>}
+      {complete === 0 && <p className="muted">{t('import.incomplete')}</p>}
+      {errors.length > 0 && (
+        <details>
+          <summary>{t('import.refused')}</summary>
+          <ul className="bad-lines stack tight">
+            {errors.map(({ line, msg }) => (
+              <li key={line}>
+                <span className="muted figures">{t('import.line', { n: line })}</span>{' '}
+                <span className="fault-text">{recordErrorMessage({ field: '', msg })}</span>
+              </li>
+            ))}
+          </ul>
+          {errors.length < refused && (
+            <p className="muted figures">{t('domains.andMore', { n: refused - errors.length })}</p>
+          )}
+        </details>
+      )}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import { useApi, queryClient } from '../../api/query-client.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { navigate, useRoute, withParameters } from '../../base/router.ts'
-import { useStore } from '../../base/store.ts'
+import { useStore, useDebounced } from '../../base/store.ts'
 import { Button, Link, Tag } from '../../design/elements.tsx'
 import { Notice, QueryResult } from '../../design/notice.tsx'
 import { language, t, count } from '../../i18n/index.ts'
@@ -14,17 +14,17 @@ import {
   ruleFilters,
   type Filters,
 } from '../filters/filters.ts'
-import { pauseRule, removeRule, RULES_KEY, type Rule, type Action } from './rule.ts'
 import { useQuery } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
-import { useDebounced } from '../../base/hooks.ts'
 import { MAX_FILTER_CHARACTERS, MAX_TAG_CHARACTERS, MAX_WATCH_NAME_CHARACTERS } from '../../base/constants.ts'
 import { FormDialog } from '../../design/dialog.tsx'
 import { SelectField, TextField } from '../../design/field.tsx'
 import { showToast } from '../../design/toasts.tsx'
-import { DomainName } from '../domains/domain-name.tsx'
+import { DomainName } from '../domains/tags.tsx'
 import { takenError } from '../filters/filter-errors.ts'
 import { unsentForms } from '../work/forms.tsx'
+import type { Rule } from '../../api/schema.ts'
+import { runOperation, toOperation, type OperationSpec } from '../work/operations.ts'
 import '../../i18n/texts/rules.ts'
 import '../watches/watches.css'
 
@@ -144,7 +144,7 @@ export function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide',
 
   async function send() {
     const { name } = fields
-    const query = { ...toParameters(fields), name }
+    const query = { ...toQuery(fields), name }
     if (rule === undefined) await callApi('POST /api/v1/domainwatch/rules', { query })
     else await callApi('POST /api/v1/domainwatch/rules/update', { query: { ...query, id: rule.id } })
     showToast(t('rule.saved', { name }))
@@ -189,7 +189,7 @@ export function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide',
  * The filters and the action as the API takes them. The tag of a rule that tags has the name of a filter.
  * @throws if rules do not take one of the filters
  */
-function toParameters({ words, action, tag }: Fields) {
+function toQuery({ words, action, tag }: Fields) {
   const filters = ruleFilters(parseWords(words))
   const fault = toFault(words)
   if (fault !== undefined) throw new Error(fault)
@@ -209,7 +209,7 @@ function Preview({ fields }: { fields: Fields }) {
     queryKey: ['domains', 'rule', fields.action, settled],
     enabled: Object.keys(parseWords(settled ?? '')).length > 0 && fault === undefined,
     queryFn: async ({ signal }) => {
-      const query = toParameters({ ...fields, words: settled ?? '' })
+      const query = toQuery({ ...fields, words: settled ?? '' })
       // The tag changes nothing in what matches, and may be empty yet.
       const { tag: _tag, ...untagged } = query
       const wanted = fields.action === 'tag' ? { ...untagged, tag: 'x' } : query
@@ -238,5 +238,65 @@ function Preview({ fields }: { fields: Fields }) {
         </ul>
       )}
     </div>
+  )
+}
+
+export type { Rule }
+export type Action = Rule['action']
+
+export const RULES_KEY = ['rules']
+
+/** The parameters that make the rule again. */
+const toParameters = ({ name, action, tag, filters }: Rule) => ({
+  ...filters,
+  name,
+  action,
+  ...(tag === null ? {} : { tag }),
+})
+
+type Change = Pick<Parameters<typeof toOperation>[0], 'subject' | 'pending' | 'done' | 'send' | 'undo'>
+
+const change = (asked: Change): OperationSpec =>
+  toOperation({
+    ...asked,
+    service: 'domainwatch',
+    failed: (reason) => t('rule.failed', { reason }),
+    shownBy: ['rules', 'domains'],
+  })
+
+function pausing({ id, name }: Rule, isPaused: boolean): Change {
+  return {
+    subject: `rule:${id}`,
+    pending: t('rule.saving', { name }),
+    done: t(isPaused ? 'rule.pausedNow' : 'rule.resumed', { name }),
+    send: (key) =>
+      callApi('POST /api/v1/domainwatch/rules/update', { query: { id, paused: isPaused ? 1 : 0 }, key }),
+  }
+}
+
+/** Pauses or resumes a rule. */
+export function pauseRule(rule: Rule): void {
+  const wasPaused = rule.paused === 1
+  runOperation(change({ ...pausing(rule, !wasPaused), undo: () => change(pausing(rule, wasPaused)) }))
+}
+
+/** Deletes a rule. Undone, it is created again. */
+export function removeRule(rule: Rule): void {
+  const { id, name, paused } = rule
+  const subject = `rule:${id}`
+  const pending = t('rule.saving', { name })
+  const restore = async (key: string | undefined) => {
+    const { data } = await callApi('POST /api/v1/domainwatch/rules', { query: toParameters(rule), key })
+    if (paused === 1)
+      await callApi('POST /api/v1/domainwatch/rules/update', { query: { id: data.id, paused: 1 }, key })
+  }
+  runOperation(
+    change({
+      subject,
+      pending,
+      done: t('rule.removed', { name }),
+      send: (key) => callApi('DELETE /api/v1/domainwatch/rules', { query: { id }, key }),
+      undo: () => change({ subject, pending, done: t('rule.restored', { name }), send: restore }),
+    }),
   )
 }

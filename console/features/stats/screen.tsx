@@ -5,8 +5,15 @@ import { Link, Time } from '../../design/elements.tsx'
 import { FilterChips } from '../filters/filter-chips.tsx'
 import { toFilters, queryOf, type Filters } from '../filters/filters.ts'
 import { QueryBox } from '../filters/query-box.tsx'
-import { useFilterCounts, withAgent, type Stats } from '../filters/filter-counts.ts'
-import { daysInRange, keepingRange, RangePicker, useStatsInRange } from '../filters/day-range.tsx'
+import {
+  useFilterCounts,
+  withAgent,
+  type Stats,
+  daysInRange,
+  keepingRange,
+  RangePicker,
+  useStatsInRange,
+} from '../filters/filter-counts.tsx'
 import { filterError } from '../filters/filter-errors.ts'
 import { count, day, t, tn } from '../../i18n/index.ts'
 import { Chart, ChartTable, Plot } from './chart.tsx'

@@ -4,16 +4,19 @@ import { callApi } from '../../api/client.ts'
 import { useStore } from '../../base/store.ts'
 import { Link, Time, Fact, Icon } from '../../design/elements.tsx'
 import { QueryError } from '../../design/notice.tsx'
-import { Because, SignalFacts } from '../domains/record-facts.tsx'
-import { DnsOutcome, useDnsLookup } from '../domains/dns-lookup.tsx'
-import { DomainName } from '../domains/domain-name.tsx'
+import {
+  Because,
+  SignalFacts,
+  DnsOutcome,
+  useDnsLookup,
+  reasonText,
+  useSimilar,
+} from '../domains/record-facts.tsx'
+import { DomainName, DismissedTag, MarkTags, ObjectionTag, seenBy, StatusTag } from '../domains/tags.tsx'
 import type { History } from '../domains/history.tsx'
-import { reasonText, useSimilar } from '../domains/lookalikes.tsx'
-import { NoteField } from '../domains/note-field.tsx'
+import { NoteField, TagField } from '../domains/annotation-fields.tsx'
 import { changedRecords, patched, patches } from '../domains/optimistic-updates.ts'
 import type { DomainRecord } from '../domains/records.ts'
-import { TagField } from '../domains/tag-field.tsx'
-import { DismissedTag, MarkTags, ObjectionTag, seenBy, StatusTag } from '../domains/tags.tsx'
 import { dateTime, t, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/sheet.ts'
 import '../../i18n/texts/triage.ts'

@@ -1,13 +1,14 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useMemo, useEffect } from 'react'
 import { callApi } from '../../api/client.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { createLimiter } from '../../base/concurrency-limiter.ts'
-import { useStore } from '../../base/store.ts'
-import type { Stats } from '../filters/filter-counts.ts'
+import { useStore, createStore } from '../../base/store.ts'
+import type { Stats } from '../filters/filter-counts.tsx'
 import { filterError } from '../filters/filter-errors.ts'
 import { type Filters, toFilters, queryOf, recordFilters } from '../filters/filters.ts'
-import { forgetName, keepVisits, onVisitElsewhere, openVisits, visits } from './visits.ts'
+import { browserStorage, onOtherTab } from '../../base/browser-storage.ts'
+import { localNow, SERVICE_URL } from '../../base/server.ts'
 
 /** Named filters. */
 export interface SavedView {
@@ -143,4 +144,114 @@ export function filtersSinceVisit(view: SavedView): Filters {
   const filters = recordFilters(filtersOfView(view))
   const { status_from: from = '' } = filters
   return { ...filters, status_from: from > view.visited ? from : view.visited }
+}
+
+/** When a view was last open in this browser. */
+interface Visit {
+  /** The view's filters, as in the URL; empty for all records. */
+  readonly query: string
+  /** In the service's time zone: `YYYY-MM-DD HH:MM:SS`. */
+  readonly visited: string
+  /** Name of a view that an earlier console kept here, until the service has it. */
+  readonly name?: string
+}
+
+interface Kept {
+  readonly account: string | undefined
+  readonly visits: readonly Visit[]
+}
+
+/** Services may share an origin, and users a browser. */
+const placeOf = (account: string): string => `catalejo.views ${SERVICE_URL.pathname} ${account}`
+
+const visits = createStore<Kept>({ account: undefined, visits: [] })
+
+/** Switches to the visits of an account; undefined after a sign-out. */
+function openVisits(account: string | undefined): void {
+  if (visits.get().account === account) return
+  visits.set({ account, visits: account === undefined ? [] : (loadVisits(account) ?? []) })
+  // What is new counts from the first visit on.
+  if (account !== undefined) changeVisits((kept) => [...kept, ...missing(kept, [''])])
+}
+
+/** Calls a listener when another tab has saved, opened or removed a view. */
+function onVisitElsewhere(listener: () => void): void {
+  onOtherTab((name) => {
+    const { account } = visits.get()
+    if (account === undefined || name !== placeOf(account)) return
+    visits.set({ account, visits: loadVisits(account) ?? [] })
+    listener()
+  })
+}
+
+/** Counts what is new in views from now on, unless they have been open before, and forgets all others. */
+function keepVisits(account: string, queries: readonly string[]): void {
+  if (visits.get().account !== account) return
+  const known = ['', ...queries]
+  changeVisits((kept) => [
+    ...kept.filter(({ query, name }) => name !== undefined || known.includes(query)),
+    ...missing(kept, known),
+  ])
+}
+
+function missing(kept: readonly Visit[], queries: readonly string[]): Visit[] {
+  const unknown = [...new Set(queries)].filter((query) => !kept.some((visit) => visit.query === query))
+  return unknown.map((query) => ({ query, visited: localNow() }))
+}
+
+/** Notes that the service has a view that was kept here. */
+const forgetName = (moved: string): void =>
+  changeVisits((kept) =>
+    kept.map(({ query, visited, name }) => ({
+      query,
+      visited,
+      ...(name !== undefined && query !== moved && { name }),
+    })),
+  )
+
+/** Records that a view was opened, so that its count of new records restarts. */
+const visitView = (opened: string): void => visitViews(({ query }) => query === opened)
+
+/** Notes that what is new in every view has been read. */
+export const visitAllViews = (): void => visitViews(() => true)
+
+const visitViews = (isMeant: (visit: Visit) => boolean): void =>
+  changeVisits((kept) => kept.map((visit) => (isMeant(visit) ? { ...visit, visited: localNow() } : visit)))
+
+/** Changes what is stored, which other tabs changeVisits, too. */
+function changeVisits(edit: (kept: readonly Visit[]) => readonly Visit[]): void {
+  const { account, visits: shown } = visits.get()
+  if (account === undefined) return
+  const edited = edit(loadVisits(account) ?? shown)
+  const text = JSON.stringify(edited)
+  if (text === JSON.stringify(shown)) return
+  visits.set({ account, visits: edited })
+  browserStorage.write(placeOf(account), text)
+}
+
+/** The stored visits of an account; undefined if there are none, or the browser forbids storage. */
+function loadVisits(account: string): readonly Visit[] | undefined {
+  try {
+    const found: unknown = JSON.parse(browserStorage.read(placeOf(account)) ?? 'null')
+    return Array.isArray(found) ? found.flatMap(readVisit) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function readVisit(found: unknown): Visit[] {
+  if (typeof found !== 'object' || found === null) return []
+  const { name, query, visited }: Partial<Record<keyof Visit, unknown>> = found
+  if (typeof query !== 'string' || typeof visited !== 'string') return []
+  return [{ query, visited, ...(typeof name === 'string' && query !== '' && { name }) }]
+}
+
+/** Notes when the view at this address is open and when it is left. */
+export function useVisit(query: string | undefined): void {
+  const { account } = useStore(visits)
+  useEffect(() => {
+    if (query === undefined || account === undefined) return
+    visitView(query)
+    return () => visitView(query)
+  }, [query, account])
 }

@@ -12,7 +12,6 @@ import {
   useViews,
   type SavedView,
 } from './saved-views.ts'
-import './views.css'
 
 /** The saved views of the account and of the group, each with its count and the number of new records since it was last opened. */
 export default function SideViews() {

@@ -2,6 +2,9 @@ import { callApi, ConnectionError } from '../../api/client.ts'
 import { withRetries } from '../../api/retry.ts'
 import type { Operations } from '../../api/schema.ts'
 import { tabStorage } from '../../base/browser-storage.ts'
+import { fetchChunk } from '../../design/chunk.tsx'
+import { keyFor } from '../../api/session.ts'
+import { bulk } from '../domains/changes.ts'
 
 type Listed<Name extends 'GET /api/v1/domainwatch/bulk' | 'GET /api/v1/domainwatch/imports'> = NonNullable<
   Operations[Name]['answer']['data']
@@ -102,4 +105,17 @@ export async function requestOnce(
     signal,
     onWait,
   )
+}
+
+/** Shows the jobs of the account that the service continues, as after a reload, and changes that ended during it. */
+export async function resumeJobs(signal: AbortSignal): Promise<void> {
+  const key = keyFor('domainwatch')
+  const list = () => Promise.all([listBulk(key, signal), listImports(key, signal)])
+  const [changes, imports] = await withRetries(list, signal)
+  const [openChanges, openImports] = [
+    changes.filter((job) => isOpen(job) || isUnreported(job)),
+    imports.filter(isOpen),
+  ]
+  if (openChanges.length > 0) (await fetchChunk(bulk)).resumeBulk(openChanges, key)
+  if (openImports.length > 0) (await import('../import/imports.ts')).resumeImports(openImports, key)
 }

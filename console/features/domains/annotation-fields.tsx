@@ -1,24 +1,98 @@
-import { useQuery } from '@tanstack/react-query'
-import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
-import { callApi } from '../../api/client.ts'
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
+import { MAX_NOTE_CHARACTERS, MAX_TAG_CHARACTERS, MAX_TAGS } from '../../base/constants.ts'
 import type { Owner } from '../../api/scope.ts'
 import { keyFor } from '../../api/session.ts'
-import { MAX_TAG_CHARACTERS, MAX_TAGS } from '../../base/constants.ts'
-import { useStore } from '../../base/store.ts'
-import { useGuard } from '../../base/unsaved-work.ts'
-import { onFirstClick, Icon } from '../../design/elements.tsx'
-import { setTags } from './annotations.ts'
-import { patches } from './optimistic-updates.ts'
-import type { DomainRecord } from './records.ts'
 import { t } from '../../i18n/index.ts'
+import { useGuard } from '../../base/unsaved-work.ts'
+import { keepNote, setNote, useUnsavedNote, isTag, setTags, useUsedTags } from './annotations.ts'
+import type { DomainRecord } from './records.ts'
+import { Button, onFirstClick, Icon } from '../../design/elements.tsx'
 import '../../i18n/texts/sheet.ts'
-import './note-field.css'
+
+interface Props {
+  readonly record: DomainRecord
+  readonly isLocked: boolean
+  readonly box?: RefObject<HTMLTextAreaElement | null>
+  /** Called when editing ends. */
+  readonly onDone?: () => void
+}
+
+/** The note of a record. Enter and blur save it, Escape reverts it. A text that could not be saved stays in the field. */
+export function NoteField({ record, isLocked, box, onDone }: Props) {
+  const id = useId()
+  const saved = record.note ?? ''
+  const unsaved = useUnsavedNote(record.name)
+  const shown = unsaved ?? saved
+  const [text, setText] = useState(shown)
+  /** The note that was shown, and who was signed in, when editing began. */
+  const before = useRef<{ readonly note: string; readonly author: Owner }>(undefined)
+  const [isEdited, setEdited] = useState(false)
+  useGuard(isEdited)
+  useEffect(() => {
+    // Shows changes of colleagues, but never overwrites text being typed.
+    if (!isEdited) setText(shown)
+  }, [shown, isEdited])
+  const end = () => {
+    before.current = undefined
+    setEdited(false)
+  }
+  const save = () => {
+    const from = before.current
+    end()
+    if (from !== undefined) setNote(record, from.author, from.note, text)
+  }
+  const latest = useRef(save)
+  latest.current = save
+  // A swipe removes the card without a blur event.
+  useEffect(() => () => latest.current(), [])
+  const press = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    const isEnd = event.key === 'Escape' || (event.key === 'Enter' && !event.shiftKey)
+    if (!isEnd || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    event.stopPropagation()
+    if (event.key === 'Escape') {
+      keepNote(record.name, keyFor('domainwatch'), undefined)
+      setText(saved)
+      end()
+    } else save()
+    onDone?.()
+  }
+  return (
+    <div className="field">
+      <label htmlFor={id}>{t('sheet.note')}</label>
+      <textarea
+        id={id}
+        ref={box}
+        className="input note"
+        rows={2}
+        maxLength={MAX_NOTE_CHARACTERS}
+        readOnly={isLocked}
+        placeholder={t('note.placeholder')}
+        value={text}
+        onChange={(event) => {
+          before.current ??= { note: saved, author: keyFor('domainwatch') }
+          setEdited(true)
+          setText(event.target.value)
+        }}
+        onKeyDown={press}
+        onBlur={save}
+      />
+      {unsaved !== undefined && (
+        <div className="row">
+          <small className="fault-text grow">
+            {t('note.unsaved', { text: saved === '' ? '–' : `«${saved}»` })}
+          </small>
+          <Button
+            label={t('note.saveAgain')}
+            onClick={() => setNote(record, keyFor('domainwatch'), saved, text)}
+          />
+        </div>
+      )}
+    </div>
+  )
+}
 
 const MAX_OFFERED = 200
-const TAG = new RegExp(`^[\\p{L}\\p{N}-]{1,${MAX_TAG_CHARACTERS}}$`, 'u')
-
-export const isTag = (text: string): boolean => TAG.test(text)
-
 /** The tags of a record, each with a remove button, and a field to add one. */
 export function TagField({ record, isLocked }: { record: DomainRecord; isLocked: boolean }) {
   const id = useId()
@@ -126,25 +200,4 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
       )}
     </div>
   )
-}
-
-const FRESH_MS = 5 * 60_000
-const MAX_USED_TAGS = 1_000
-
-/** The tags in use, the most frequent first, and those that were set here. */
-export function useUsedTags(isWanted: boolean): readonly string[] {
-  const { data } = useQuery({
-    queryKey: ['tags'],
-    enabled: isWanted,
-    staleTime: FRESH_MS,
-    queryFn: async ({ signal }) => {
-      const query = { tags: MAX_USED_TAGS, agents: 1 }
-      return (await callApi('GET /api/v1/domainwatch/stats', { query, signal })).data.tags?.tag ?? []
-    },
-  })
-  const own = useStore(patches)
-  return useMemo(() => {
-    if (!isWanted) return []
-    return [...new Set([...(data ?? []), ...[...own.values()].flatMap(({ tags = [] }) => tags)])]
-  }, [data, own, isWanted])
 }

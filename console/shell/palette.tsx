@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
-import { IconButton, Icon } from '../../design/elements.tsx'
-import { ErrorBoundary, lazyComponent } from '../../design/chunk.tsx'
-import { useOutsideClick } from '../../design/dialog.tsx'
-import { t } from '../../i18n/index.ts'
+import { IconButton, Icon } from '../design/elements.tsx'
+import { ErrorBoundary, lazyComponent } from '../design/chunk.tsx'
+import { useOutsideClick } from '../design/dialog.tsx'
+import { t } from '../i18n/index.ts'
 import './palette.css'
 
-const load = () => import('./results.tsx')
+const load = () => import('./palette-results.tsx')
 const Results = lazyComponent(load, <Wait />)
 
 function Wait() {
