@@ -16,9 +16,9 @@ import { MAX_VIEW_NAME_CHARACTERS, MAX_VIEWS } from '../src/domainwatch/routes/s
 import { MAX_REPLAYS, MAX_WATCHES, SECRETS_OVERLAP_HOURS } from '../src/domainwatch/watches/index.ts'
 import { MAX_ACCOUNT_CHARACTERS, MAX_RATE, PERIODS, SCOPES } from '../src/http/auth/key-limits.ts'
 import { mimeOf } from '../src/lib/image-metadata/index.ts'
-import { DELIVERY_MODES } from '../src/imagestore/links/delivery-mode.ts'
+import { DELIVERY_MODES } from '../src/imagestore/links/link.ts'
 import { TRASH_DAYS } from '../src/imagestore/queries.ts'
-import { MAX_TICKET_USES } from '../src/imagestore/tickets/index.ts'
+import { MAX_TICKET_USES } from '../src/imagestore/tickets.ts'
 import { MAX_NAME_CHARACTERS } from '../src/imagestore/upload-input.ts'
 
 const CONSTANTS = {

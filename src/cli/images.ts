@@ -8,15 +8,15 @@ import {
   objectsIn,
   type FetchImage,
   type ImportItem,
-} from '../imagestore/transfer/sources.ts'
+  importImages,
+} from '../imagestore/import-images.ts'
 import { VERSION } from '../lib/version.ts'
 import { type Context, createContext } from '../server/context.ts'
 import { parseS3Location, S3_LOCATION_TAKES } from '../storage/blobs/s3/location.ts'
 import { availableParallelism } from 'node:os'
 import { createLog } from '../lib/log.ts'
 import { openImagestore } from '../imagestore/index.ts'
-import { exportImages, MANIFEST } from '../imagestore/transfer/export.ts'
-import { importImages } from '../imagestore/transfer/import.ts'
+import { exportImages, MANIFEST } from '../imagestore/export-images.ts'
 import { checkpointsOf } from './checkpoint.ts'
 import { abortOnSignal } from './instance.ts'
 import { fail, failureLine, usageFault, createProgress } from './output.ts'

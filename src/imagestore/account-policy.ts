@@ -1,9 +1,10 @@
 import type { HttpError } from '../lib/errors.ts'
 import type { Reader, Database, Transaction } from '../storage/database/database.ts'
+import { distanceBetween, isFlatHash, parseHash64 } from '../lib/perceptual-hash/index.ts'
 import { imageErrors } from './errors.ts'
 import { findLifetime } from './queries.ts'
 import * as queries from './queries-settings.ts'
-import { DELIVERY_MODES, newLinkSecret, type DeliveryMode } from './links/delivery-mode.ts'
+import { DELIVERY_MODES, newLinkSecret, type DeliveryMode } from './links/link.ts'
 
 /** What the operator sets for an application. */
 export interface AccountPolicy extends queries.Limits {
@@ -149,4 +150,14 @@ export function quotaError({ of, max, used }: QuotaExceeded, seesAll: boolean): 
   return imageErrors.quota_bytes(
     seesAll ? `: la aplicación ocupa ${used} de un máximo de ${max} bytes` : ' en la aplicación',
   )
+}
+
+/** Whether a picture is refused. Pictures without contrast all have one dhash, so only their bytes are compared. */
+export function isBanned(bans: readonly queries.Ban[], hash: string, dhash: string | undefined): boolean {
+  const wanted = dhash === undefined || isFlatHash(dhash) ? undefined : parseHash64(dhash)
+  return bans.some((ban) => {
+    if (ban.hash === hash) return true
+    if (ban.dhash === null || wanted === undefined) return false
+    return distanceBetween(parseHash64(ban.dhash), wanted) <= ban.distance
+  })
 }

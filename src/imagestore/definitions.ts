@@ -1,10 +1,138 @@
+import { isImageHash, type ImageHash } from './image-hash.ts'
+import {
+  COMPASS_POINTS,
+  defaultGrammar,
+  defaultPresets,
+  isKey,
+  isName,
+  NAME_TAKES,
+  parseModifiers,
+  type Changes,
+  type CompassPoint,
+  type Grammar,
+  type ModifierFault,
+} from './modifiers/index.ts'
+import { asError } from '../lib/errors.ts'
+import { isObject } from '../lib/json.ts'
 import { SERVICE, type Client } from '../lib/client.ts'
 import type { Database } from '../storage/database/database.ts'
 import { lockInstance } from '../storage/database/dialect.ts'
 import { VersionedCache } from '../storage/database/versioned-cache.ts'
-import { MAX_NAMES, type ImageSettings, type Watermark } from './image-settings.ts'
-import { parseModifiers, type ModifierFault } from './modifiers/index.ts'
 import * as queries from './queries-settings.ts'
+
+/** Where a watermark lies and how large it is; `width` and `margin` in percent of the image's width. */
+export interface WatermarkPlacement {
+  readonly at: CompassPoint
+  readonly width: number
+  readonly margin: number
+  /** Percent. */
+  readonly opacity: number
+}
+
+export const DEFAULT_PLACEMENT: WatermarkPlacement = { at: 'se', width: 25, margin: 3, opacity: 100 }
+
+export interface Watermark extends WatermarkPlacement {
+  readonly image: ImageHash
+}
+
+/** What the settings file for images adds to the grammar of links. */
+export interface ImageSettings {
+  readonly grammar: Grammar
+  readonly watermarks: ReadonlyMap<string, Watermark>
+  /** Whether all shared caches respect Vary, and may therefore store responses to f_auto. */
+  readonly sharesVariants: boolean
+}
+
+export const defaultImageSettings: ImageSettings = {
+  grammar: defaultGrammar,
+  watermarks: new Map(),
+  sharesVariants: false,
+}
+
+/** Presets, and watermarks. */
+export const MAX_NAMES = 1_000
+const SECTIONS = ['presets', 'watermarks', 'auto_format_cache']
+const MARK_FIELDS = ['image', 'at', 'width', 'margin', 'opacity']
+
+/** Reads the text of the settings file: all of its faults, one a line, or what it says. */
+export function readImageSettings(text: string): ImageSettings | { readonly faults: readonly string[] } {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (error) {
+    return { faults: [`it is not JSON: ${asError(error).message}`] }
+  }
+  const faults: string[] = []
+  if (!isObject(json)) return { faults: ['must be an object'] }
+  for (const name of Object.keys(json)) {
+    if (!SECTIONS.includes(name))
+      faults.push(`"${name}" is not known: use one of ${SECTIONS.map((one) => `"${one}"`).join(', ')}`)
+  }
+  const { auto_format_cache: caches = 'private' } = json
+  if (caches !== 'private' && caches !== 'shared')
+    faults.push('"auto_format_cache" takes "private" or "shared"')
+  const watermarks = new Map<string, Watermark>()
+  for (const [name, value] of members(json['watermarks'], 'watermarks')) {
+    const mark = readMark(name, value)
+    if (mark !== undefined) watermarks.set(name, mark)
+  }
+  // A preset may name a watermark that is wrong in itself: that is one fault, not two.
+  const names = new Set(isObject(json['watermarks']) ? Object.keys(json['watermarks']) : [])
+  const presets = new Map(defaultPresets)
+  for (const [name, value] of members(json['presets'], 'presets')) {
+    const fields = readPreset(name, value)
+    if (fields !== undefined) presets.set(name, fields)
+  }
+  if (faults.length > 0) return { faults }
+  return { grammar: { presets, watermarks }, watermarks, sharesVariants: caches === 'shared' }
+
+  function members(value: unknown, section: string): [name: string, value: unknown][] {
+    if (value === undefined) return []
+    const entries = isObject(value) ? Object.entries(value) : []
+    if (!isObject(value)) faults.push(`"${section}" takes an object`)
+    if (entries.length > MAX_NAMES) faults.push(`"${section}" takes up to ${MAX_NAMES} names`)
+    return entries.slice(0, MAX_NAMES).filter(([name]) => {
+      if (!isName(name)) faults.push(`${section}: "${name}" is not a name: it must have ${NAME_TAKES}`)
+      return isName(name)
+    })
+  }
+
+  function readPreset(name: string, value: unknown): Changes | undefined {
+    const fault = (what: string): undefined => void faults.push(`presets: "${name}" ${what}`)
+    if (defaultPresets.has(name)) return fault('is the name of a built-in one')
+    if (isKey(name)) return fault('is a modifier')
+    if (typeof value !== 'string' || value === '') return fault('takes the text of modifiers')
+    const parsed = parseModifiers(value, undefined, { presets: new Map(), watermarks: names })
+    if (!parsed.ok) {
+      const { fault: found } = parsed
+      return fault(`has «${found.token}», which is ${found.kind === 'range' ? 'not valid' : found.kind}`)
+    }
+    const { changes, expires, signature } = parsed
+    if (expires !== undefined || signature !== undefined) return fault('takes neither exp_ nor sig_')
+    return changes
+  }
+
+  function readMark(name: string, value: unknown): Watermark | undefined {
+    const fault = (what: string): undefined => void faults.push(`watermarks: "${name}" ${what}`)
+    if (!isObject(value)) return fault('takes an object with "image"')
+    const strange = Object.keys(value).find((field) => !MARK_FIELDS.includes(field))
+    if (strange !== undefined)
+      return fault(`has the unknown field "${strange}": use ${MARK_FIELDS.join(', ')}`)
+    const { image } = value
+    const { at, width, margin, opacity } = { ...DEFAULT_PLACEMENT, ...value }
+    if (typeof image !== 'string' || !isImageHash(image))
+      return fault('takes the hash of an image as "image"')
+    const point = COMPASS_POINTS.find((one) => one === at)
+    if (point === undefined) return fault(`takes as "at" one of ${COMPASS_POINTS.join(', ')}`)
+    if (!isPercent(width, 1)) return fault('takes a number from 1 to 100 as "width"')
+    if (!isPercent(margin, 0)) return fault('takes a number from 0 to 100 as "margin"')
+    if (!isPercent(opacity, 1)) return fault('takes a number from 1 to 100 as "opacity"')
+    return { image, at: point, width, margin, opacity }
+  }
+}
+
+const isPercent = (value: unknown, min: number): value is number =>
+  typeof value === 'number' && value >= min && value <= 100
 
 export interface Preset {
   readonly name: string

@@ -1,17 +1,54 @@
+import type { Client, Caller } from '../lib/client.ts'
+import { secondsOf, type Clock } from '../lib/clock.ts'
+import type { Database } from '../storage/database/database.ts'
+import { VersionedCache } from '../storage/database/versioned-cache.ts'
+import { isImageHash, type ImageHash } from './image-hash.ts'
+import type { BlobRow } from './image-fields.ts'
+import type { Alias, Holder } from './links/link.ts'
+import { aliasTarget } from './queries-settings.ts'
+import { blobWithHolders, type HolderRow, heldKeys } from './queries.ts'
 import type { Readable } from 'node:stream'
 import type { LRUCache } from 'lru-cache'
-import type { Clock } from '../lib/clock.ts'
 import type { ResolvedTransformation } from './modifiers/index.ts'
 import { lruCacheOfBytes } from '../lib/lru-cache.ts'
-import type { Caller } from '../lib/client.ts'
 import { BlobDamaged, type BlobAddress, type BlobStore } from '../storage/blobs/blob-store.ts'
-import type { Database } from '../storage/database/database.ts'
 import type { Derivation, DerivedImage, ImageEngine, Rendered, WatermarkFile } from './decoder/index.ts'
-import type { DerivativeCache } from './derivatives/index.ts'
-import type { BlobRow } from './image-fields.ts'
-import type { WatermarkPlacement } from './image-settings.ts'
-import { KnownImages } from './known-images.ts'
-import { heldKeys } from './queries.ts'
+import type { DerivativeCache } from './derivatives.ts'
+import type { WatermarkPlacement } from './definitions.ts'
+
+const MAX_CACHED_IMAGES = 100_000
+
+/** An image as public links see it. */
+export interface KnownImage {
+  readonly blob: BlobRow
+  /** The applications that hold it, in a fixed order. */
+  readonly holders: readonly (Holder & { readonly account_id: number })[]
+  /** When the last holder's record expires, in seconds since 1970; undefined if one never does. */
+  readonly expires: number | undefined
+  /** The point that `g_auto` keeps: that of the first holder that set one. */
+  readonly focus: { readonly x: number; readonly y: number } | undefined
+  /** Equal as long as links to it mean the same and are allowed to the same extent. */
+  readonly state: string
+}
+
+/** @param now seconds since 1970 */
+function knownImage(rows: readonly (BlobRow & HolderRow)[], now: number): KnownImage | undefined {
+  const current = rows.filter(({ expires }) => expires === null || expires > now)
+  const [first] = current
+  if (first === undefined) return undefined
+  const { account_id: _, mode: __, secret: ___, expires: ____, focus: _____, ...blob } = first
+  const holders = current.map(({ account_id, mode, secret }) => ({ account_id, mode, secret }))
+  const focus = current.find((row) => row.focus !== null)?.focus ?? undefined
+  const [x = 0.5, y = 0.5] = focus?.split(',').map(Number) ?? []
+  const last = Math.max(...current.map(({ expires }) => expires ?? Infinity))
+  return {
+    blob,
+    holders,
+    expires: last === Infinity ? undefined : last,
+    focus: focus === undefined ? undefined : { x, y },
+    state: JSON.stringify([blob.key, holders, focus]),
+  }
+}
 
 /** Larger originals are streamed from the store, not cached in memory. */
 const MAX_CACHED_ORIGINAL_BYTES = 1024 * 1024
@@ -51,16 +88,51 @@ export interface DeliveryOptions {
   readonly clock: Clock
 }
 
-/** Finds or makes the bytes that public links serve. */
+/** Finds the images that public links name, and finds or makes the bytes that they serve. */
 export class Delivery {
   readonly #options: DeliveryOptions
-  readonly images: KnownImages
+  /**
+   * Rows by image, one for each holder. Any change may be a deletion, or of delivery settings, so each one invalidates all. Bytes
+   * need no invalidation: their keys are never reused.
+   */
+  readonly #rows: VersionedCache<readonly (BlobRow & HolderRow)[]>
   readonly #cache: LRUCache<string, Rendered>
 
   constructor(options: DeliveryOptions) {
     this.#options = options
-    this.images = new KnownImages(options.database, options.clock)
+    this.#rows = new VersionedCache(options.database, ['image', 'account'], MAX_CACHED_IMAGES)
     this.#cache = lruCacheOfBytes(options.cacheBytes, sizeInMemory)
+  }
+
+  /**
+   * The image of a hash, or of an alias whose application still holds it.
+   * @param client whose turn a read from the database uses; unknown images are not cached
+   * @throws OverloadError if too many reads wait
+   */
+  async find(image: ImageHash | Alias, client: Client): Promise<KnownImage | undefined> {
+    const reader = this.#options.database.readerOf(client)
+    if (typeof image !== 'string') {
+      const target = await reader.first(aliasTarget(image.account, image.name))
+      if (target === undefined || !isImageHash(target.hash)) return undefined
+      const known = await this.find(target.hash, client)
+      return known?.holders.some(({ account_id }) => account_id === target.account_id) ? known : undefined
+    }
+    const rows = await this.#rows.get(image, async () => {
+      const found = await reader.all(blobWithHolders(image))
+      return found.length === 0 ? undefined : found
+    })
+    return rows && knownImage(rows, secondsOf(this.#options.clock))
+  }
+
+  /** Changes with each change that may affect an image or its visibility. */
+  get version(): number {
+    return this.#rows.version
+  }
+
+  /** The state of a cached image that does not expire. */
+  peekState(hash: ImageHash): string | undefined {
+    const rows = this.#rows.peek(hash)
+    return rows?.every(({ expires }) => expires === null) === true ? knownImage(rows, 0)?.state : undefined
   }
 
   /** Requests for images in memory, and for others. */

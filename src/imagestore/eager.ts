@@ -81,7 +81,7 @@ export class EagerDerivatives {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     for (const modifier of lists)
       for (const accept of ACCEPTS) {
-        const known = await delivery.images.find(image, client)
+        const known = await delivery.find(image, client)
         if (known === undefined) return
         const target = { image, extension: undefined, modifier, others: [] }
         const link = await resolve(target, known, { accept }, client, 'trusted')

@@ -9,11 +9,9 @@ import { definitionRoutes } from './routes/definitions.ts'
 import { hooksRoutes } from './routes/hooks.ts'
 import { deleteRoute, getRoute, trashRoute, updateRoute } from './routes/image.ts'
 import { linkRoute } from './routes/link.ts'
-import { imageListRoute } from './routes/list.ts'
-import { similarRoute } from './routes/similar.ts'
+import { imageListRoute, similarRoute } from './routes/list.ts'
 import { statsRoute } from './routes/stats.ts'
-import { ticketUploadRoute } from './routes/ticket-upload.ts'
-import { ticketsRoute } from './routes/tickets.ts'
+import { ticketUploadRoute, ticketsRoute } from './routes/tickets.ts'
 import { uploadRoute } from './routes/upload.ts'
 
 export { openImagestore, type Imagestore } from './open.ts'
@@ -49,7 +47,7 @@ export function imagestoreRoutes(
   baseUrl: () => string,
 ): void {
   const { clock, config, database, log, tasks } = context
-  const resolve = linkResolver(images.definitions, images.delivery.images, clock)
+  const resolve = linkResolver(images.definitions, images.delivery, clock)
   const eager = new EagerDerivatives({
     ...images,
     resolve,

@@ -1,3 +1,6 @@
+import type { EndpointShared } from '../http/endpoint.ts'
+import type { EagerDerivatives } from './eager.ts'
+import type { ResolveLink } from './links/resolve-link.ts'
 import { availableParallelism } from 'node:os'
 import type { Logger } from 'pino'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
@@ -11,20 +14,24 @@ import { perProcessShare } from '../lib/concurrency.ts'
 import type { Tasks } from '../lib/tasks.ts'
 import { VERSION } from '../lib/version.ts'
 import { Delivery } from './delivery.ts'
-import { openDerivatives, type DerivativesContext, type DerivativeCache } from './derivatives/index.ts'
+import { openDerivatives, type DerivativesContext, type DerivativeCache } from './derivatives.ts'
 import { Gate } from '../lib/gate.ts'
 import { POOLS } from '../lib/pools.ts'
 import { ImageEngine } from './decoder/index.ts'
-import type { ImageSettings } from './image-settings.ts'
-import { Aliases } from './aliases.ts'
-import { Bans } from './bans.ts'
-import { Hooks } from './hooks/index.ts'
-import { ImageDefinitions } from './definitions.ts'
-import { SimilarImages } from './near-duplicates/index.ts'
+import { type ImageSettings, ImageDefinitions } from './definitions.ts'
+import { Hooks } from './hooks.ts'
+import { SimilarImages } from './similar-images.ts'
 import { OriginalChecks } from './verify-blob.ts'
 import { ImageStore } from './store.ts'
-import { Tickets } from './tickets/index.ts'
-import { TicketUploads } from './tickets/uploads.ts'
+import { Tickets, TicketUploads } from './tickets.ts'
+
+/** What the endpoints of image hosting share. */
+export interface ImageRoutes
+  extends EndpointShared, Imagestore, Pick<ImagestoreContext, 'config' | 'database' | 'clock' | 'tasks'> {
+  readonly eager: EagerDerivatives
+  readonly resolve: ResolveLink
+  readonly baseUrl: () => string
+}
 
 export interface Imagestore {
   readonly store: ImageStore
@@ -34,8 +41,6 @@ export interface Imagestore {
   readonly originals: OriginalChecks
   readonly tickets: Tickets
   readonly ticketUploads: TicketUploads
-  readonly aliases: Aliases
-  readonly bans: Bans
   readonly definitions: ImageDefinitions
   readonly hooks: Hooks
 }
@@ -146,8 +151,6 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     originals,
     tickets: new Tickets(database, clock),
     ticketUploads: new TicketUploads({ database, clock, files: context.jobFiles, staging }),
-    aliases: new Aliases(database, clock),
-    bans: new Bans(database, clock),
     definitions: new ImageDefinitions(database, config.imageSettings),
     hooks,
   }

@@ -3,7 +3,7 @@ import { isOneOf, type Dialect } from '../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Sql } from '../storage/database/sql.ts'
 import type { Edits } from './edits.ts'
 import { ANSWER_FIELDS, BLOB_FIELDS, columnOf, type BlobRow, type ImageRow } from './image-fields.ts'
-import type { DeliveryMode } from './links/delivery-mode.ts'
+import type { DeliveryMode } from './links/link.ts'
 
 /** How long an image stays in the trash. */
 export const TRASH_DAYS = 7

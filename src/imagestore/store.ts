@@ -14,10 +14,11 @@ import type { ImageHash } from './image-hash.ts'
 import type { BlobRow, ImageRow } from './image-fields.ts'
 import * as queries from './queries.ts'
 import { lockLimits, allBans } from './queries-settings.ts'
-import { isBanned } from './bans.ts'
-import { checkQuota, type NewImage, type QuotaExceeded } from './account-policy.ts'
-import { removeExpiredOf, removeRecord, sweepExpired } from './image-removal.ts'
+import { checkQuota, isBanned, type NewImage, type QuotaExceeded } from './account-policy.ts'
 import {
+  removeExpiredOf,
+  removeRecord,
+  sweepExpired,
   isExpired,
   isOfOthers,
   prolongImage,
@@ -25,7 +26,7 @@ import {
   uploadersOf,
   withdrawUpload,
   type LockedImage,
-} from './uploaders.ts'
+} from './image-records.ts'
 
 export interface Upload {
   readonly accountId: number

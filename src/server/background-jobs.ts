@@ -15,7 +15,7 @@ import {
   type Subscriptions,
 } from '../domainwatch/index.ts'
 import { FOREIGN_STORE, STRANGE_STORE } from '../imagestore/blobs.ts'
-import { eraseAddresses, hasOldAddresses, hasExpiredImages } from '../imagestore/image-removal.ts'
+import { eraseAddresses, hasOldAddresses, hasExpiredImages } from '../imagestore/image-records.ts'
 import type { Imagestore } from '../imagestore/index.ts'
 import type { BackgroundJob } from '../lib/background-jobs.ts'
 import { backup, type BackupOutcome } from '../operations/transfer/backup.ts'

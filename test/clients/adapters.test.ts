@@ -11,7 +11,7 @@ import {
   type CatalejoOperations,
   type CatalejoOptions,
 } from '../../clients/js/unpic.ts'
-import { parseLink, readLink } from '../../src/imagestore/links/read-link.ts'
+import { parseLink, readLink } from '../../src/imagestore/links/link.ts'
 import { defaultGrammar } from '../../src/imagestore/modifiers/index.ts'
 
 const HASH = '42j4wpd3wjumvg7ovuzuh4g5ev565hwq'

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signedHeaders } from '../../src/deliveries/webhook.ts'
-import { signedLink } from '../../src/imagestore/links/delivery-mode.ts'
-import { parseLink, readLink, toLinkId } from '../../src/imagestore/links/read-link.ts'
+import { signedLink, parseLink, readLink, toLinkId } from '../../src/imagestore/links/link.ts'
 import {
   canonical,
   defaultPresets,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { sweepExpired } from '../../src/imagestore/image-removal.ts'
+import { sweepExpired } from '../../src/imagestore/image-records.ts'
 import { eventually } from '../support/eventually.ts'
 import { answerOf, gradient, ImageClient, noise, plain, problem } from '../support/images.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'

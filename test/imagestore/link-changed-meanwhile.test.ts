@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { BlobStore } from '../../src/storage/blobs/blob-store.ts'
-import type { DeliveryMode } from '../../src/imagestore/links/delivery-mode.ts'
+import type { DeliveryMode } from '../../src/imagestore/links/link.ts'
 import { updateDelivery } from '../../src/imagestore/account-policy.ts'
 import {
   answerOf,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { ImageEngine } from '../../src/imagestore/decoder/index.ts'
-import { SIZE_STEPS } from '../../src/imagestore/links/delivery-mode.ts'
+import { SIZE_STEPS } from '../../src/imagestore/links/link.ts'
 import { FIELDS, MAX_SIDE_PIXELS, modifiers, parseModifiers } from '../../src/imagestore/modifiers/index.ts'
 import { animation, gradient } from '../support/images.ts'
 

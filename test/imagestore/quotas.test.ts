@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { createAccountPolicies } from '../../src/imagestore/account-policy.ts'
-import { eraseAddresses, sweepExpired } from '../../src/imagestore/image-removal.ts'
+import { eraseAddresses, sweepExpired } from '../../src/imagestore/image-records.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import {
   answerOf,

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Upload, type UploadOptions } from 'tus-js-client'
-import { TicketUploads } from '../../src/imagestore/tickets/uploads.ts'
+import { TicketUploads } from '../../src/imagestore/tickets.ts'
 import { addressClient } from '../../src/http/client.ts'
 import {
   answerOf,

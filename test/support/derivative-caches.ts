@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { DerivativeCache, type Render } from '../../src/imagestore/derivatives/index.ts'
-import { DerivativeFolder } from '../../src/imagestore/derivatives/folder.ts'
+import { DerivativeCache, type Render } from '../../src/imagestore/derivatives.ts'
+import { DerivativeFolder } from '../../src/imagestore/derivative-folder.ts'
 import { Gate } from '../../src/lib/gate.ts'
 
 export const KEY = 'abkey.1'

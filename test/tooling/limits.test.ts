@@ -140,7 +140,7 @@ const STATED: Readonly<Record<string, Readonly<Record<string, readonly Stated[]>
     ],
     'jobs of an account': [['domainwatch/jobs/job.ts', 'MAX_FILE_BYTES', 'MiB']],
     'in memory:': [
-      ['imagestore/known-images.ts', 'MAX_CACHED_IMAGES', ''],
+      ['imagestore/delivery.ts', 'MAX_CACHED_IMAGES', ''],
       ['imagestore/routes/link-cache.ts', 'MAX_LINKS', ''],
       ['lib/dns/answer-cache.ts', 'MAX_BYTES', 'MiB'],
     ],

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
 import { asPixels, type Pixels } from '../../lib/perceptual-hash/index.ts'
-import { encodeToTarget, TARGET_SCORE } from './auto-quality.ts'
-import { ssimulacra2 } from './score.ts'
+import { encodeToTarget, TARGET_SCORE, ssimulacra2 } from './auto-quality.ts'
 
 /** Waves, finer and stronger with `detail`. */
 function waves(detail: number, width = 160, height = 120): Pixels {

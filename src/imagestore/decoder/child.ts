@@ -5,18 +5,10 @@ import { setImmediate } from 'node:timers/promises'
 import sharp from 'sharp'
 import { decodeCost, deriveCost } from './cost.ts'
 import { deriveImage } from './derive.ts'
-import { hasDecodedHeic } from './heic.ts'
+import { hasDecodedHeic, transcode } from './foreign-formats.ts'
 import { inspectSource } from './inspect.ts'
-import {
-  type FromDecoder,
-  type ImageFault,
-  type Job,
-  type JobOutcome,
-  type Needs,
-  AlteredImage,
-  RejectedImage,
-} from './protocol.ts'
-import { openSource, readImageFile, transcode } from './source.ts'
+import type { FromDecoder, Job, JobOutcome, Needs } from './decoder-process.ts'
+import { AlteredImage, openSource, readImageFile, RejectedImage } from './source.ts'
 import { asError } from '../../lib/errors.ts'
 
 const MIB = 1024 * 1024
@@ -88,18 +80,10 @@ async function run({
   } catch (error) {
     const reason = asError(error).message.slice(0, MAX_REASON_LENGTH)
     if (OUT_OF_MEMORY.test(reason)) return { kind: 'too-heavy', reason, isOutOfMemory: true }
-    return {
-      kind: 'damaged',
-      fault: faultOf(error, reason),
-      reason,
-      isAltered: error instanceof AlteredImage,
-    }
+    const found = TOO_MANY_PIXELS.test(reason) ? 'too_many_pixels' : 'damaged'
+    const fault = error instanceof RejectedImage ? error.fault : found
+    return { kind: 'damaged', fault, reason, isAltered: error instanceof AlteredImage }
   }
-}
-
-function faultOf(error: unknown, reason: string): ImageFault {
-  if (error instanceof RejectedImage) return error.fault
-  return TOO_MANY_PIXELS.test(reason) ? 'too_many_pixels' : 'damaged'
 }
 
 /** Sharp's buffers are freed by finalizers, in a turn of the event loop of their own. */

@@ -1,7 +1,6 @@
 import type { ImageFormat } from '../../lib/image-metadata/index.ts'
 import { copiesOutput, type ResolvedTransformation } from '../modifiers/index.ts'
-import { areaOf, geometryOf } from './geometry.ts'
-import { outputFormat, staysAnimated } from './output-format.ts'
+import { areaOf, geometryOf, outputFormat, staysAnimated } from './output.ts'
 import type { Source } from './source.ts'
 
 /**

@@ -1,9 +1,9 @@
 import sharp, { type Sharp } from 'sharp'
 import { mimeOf, stripMetadata } from '../../lib/image-metadata/index.ts'
 import { isIdentity, UNCHANGED, type OutputFormat, type ResolvedTransformation } from '../modifiers/index.ts'
-import { encodeToTarget } from './auto-quality.ts'
-import { outputFormat, outputMime, ownFormat } from './output-format.ts'
-import type { Rendered } from './protocol.ts'
+import { encodeToTarget, sampleOf } from './auto-quality.ts'
+import { outputFormat, outputMime, ownFormat } from './output.ts'
+import type { Rendered } from './decoder-process.ts'
 import type { Source } from './source.ts'
 import type { Size } from './stage.ts'
 
@@ -90,17 +90,9 @@ const LOSSLESS_PREFERENCE = 1.25
 const asWebp = (bytes: Buffer): Rendered => ({ bytes, mime: outputMime.webp })
 const asPng = (bytes: Buffer): Rendered => ({ bytes, mime: outputMime.png })
 
-/** A strip from the middle of a picture, by which encodings are compared; the whole of a small one. */
-function sampleOf(open: () => Sharp, { width, height }: Size): () => Sharp {
-  const rows = Math.max(1, Math.floor(SAMPLE_PIXELS / width))
-  if (rows >= height) return open
-  const strip = { left: 0, top: Math.floor((height - rows) / 2), width, height: rows }
-  return () => open().extract(strip)
-}
-
 /** Encodes a PNG with filters if they make a sample smaller: they help photographs, rarely graphics. */
 export async function smallestPng(open: () => Sharp, size: Size): Promise<Buffer> {
-  const sample = sampleOf(open, size)
+  const sample = sampleOf(open, size, SAMPLE_PIXELS)
   const plain = await sample().png().toBuffer()
   const filtered = await sample().png({ adaptiveFiltering: true }).toBuffer()
   const adaptiveFiltering = filtered.length < plain.length
@@ -109,7 +101,7 @@ export async function smallestPng(open: () => Sharp, size: Size): Promise<Buffer
 }
 
 async function isPhotograph(open: () => Sharp, size: Size): Promise<boolean> {
-  const sample = sampleOf(open, size)
+  const sample = sampleOf(open, size, SAMPLE_PIXELS)
   const png = await sample().png({ adaptiveFiltering: true }).toBuffer()
   const jpeg = await sample().jpeg({ quality: DEFAULT_QUALITY.jpg }).toBuffer()
   return png.length > jpeg.length * PHOTOGRAPH_RATIO

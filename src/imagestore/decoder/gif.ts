@@ -77,18 +77,9 @@ const GRAYS = Buffer.from(Array.from({ length: MAX_COLOURS }, (_, index) => [ind
 async function indicesOf(gif: Buffer, frame: Frame, maxPixels: number): Promise<Uint8Array> {
   const { data, end, width, height, isInterlaced } = frame
   const screen = Buffer.from('GIF89a\0\0\0\0\xf7\0\0', 'latin1')
-  const descriptor = Buffer.from([
-    IMAGE_SEPARATOR,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    isInterlaced ? INTERLACED_FLAG : 0,
-  ])
+  const descriptor = Buffer.alloc(10)
+  descriptor[0] = IMAGE_SEPARATOR
+  descriptor[9] = isInterlaced ? INTERLACED_FLAG : 0
   for (const [bytes, at] of [
     [screen, 6],
     [descriptor, 5],

@@ -3,20 +3,21 @@ import { SERVICE, type Caller } from '../../lib/client.ts'
 import { OverloadError } from '../../lib/errors.ts'
 import { SharedGate } from '../../lib/gate.ts'
 import type { ResolvedTransformation } from '../modifiers/index.ts'
-import { DecoderProcess, type Ending } from './decoder-process.ts'
-import type {
-  Derivation,
-  ImageFault,
-  Inspection,
-  Job,
-  JobOutcome,
-  Needs,
-  PoolOutcome,
-  Task,
-  WatermarkFile,
-} from './protocol.ts'
+import {
+  DecoderProcess,
+  type Ending,
+  type Derivation,
+  type ImageFault,
+  type Inspection,
+  type Job,
+  type JobOutcome,
+  type Needs,
+  type PoolOutcome,
+  type Task,
+  type WatermarkFile,
+} from './decoder-process.ts'
 
-export type * from './protocol.ts'
+export type * from './decoder-process.ts'
 
 /** Memory that each job may take at first: enough for images of a few megapixels. */
 const FIRST_BYTES = 96 * 1024 * 1024

@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
 import { ImageEngine } from './index.ts'
-import type { Inspection } from './protocol.ts'
+import type { Inspection } from './decoder-process.ts'
 
 const engine = new ImageEngine({ workers: 2 })
 const folder = await mkdtemp(join(tmpdir(), 'catalejo-inspect-'))

@@ -8,10 +8,10 @@ import {
   type Pixels,
 } from '../../lib/perceptual-hash/index.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
-import { toColor } from '../color.ts'
+import { toColor } from '../image-fields.ts'
 import { firstFrameLuma } from './gif.ts'
-import { RejectedImage, type InspectedImage } from './protocol.ts'
-import { openSharp, type Source } from './source.ts'
+import type { InspectedImage } from './decoder-process.ts'
+import { openSharp, RejectedImage, type Source } from './source.ts'
 import { rgbaToThumbHash } from 'thumbhash'
 
 /** Limit of the format, in pixels per side. */

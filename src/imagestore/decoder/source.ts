@@ -1,7 +1,7 @@
+import { createRequire } from 'node:module'
 import sharp from 'sharp'
 import type { Metadata, Sharp, SharpOptions } from 'sharp'
 import {
-  insertPngMetadata,
   type ImageFormat,
   detectFormat,
   insertPngProfile,
@@ -11,11 +11,22 @@ import {
   readStructure,
   type Structure,
 } from '../../lib/image-metadata/index.ts'
-import { decodeBmp } from './bmp.ts'
-import { decodeHeic, isHeicSupported } from './heic.ts'
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { addTransparency, gifScreenPixels } from './gif.ts'
-import { AlteredImage, RejectedImage } from './protocol.ts'
+import type { ImageFault } from './decoder-process.ts'
+
+/** The file is not an image that is accepted. The message is for the log. */
+export class RejectedImage extends Error {
+  readonly fault: ImageFault
+
+  constructor(message: string, fault: ImageFault) {
+    super(message)
+    this.fault = fault
+  }
+}
+
+/** The file does not hold as many bytes as were stored. */
+export class AlteredImage extends Error {}
 
 /** A file whose container is complete. */
 interface ImageFile {
@@ -60,6 +71,16 @@ export interface Source extends ImageFile {
 /** EXIF orientations from here on swap width and height. */
 const FIRST_SWAPPED_ORIENTATION = 5
 const SPACES_OF_16_BITS = new Set(['rgb16', 'grey16'])
+
+/** Whether libheif-js is there, which operators install themselves: HEVC is patented. */
+function isHeicSupported(): boolean {
+  try {
+    createRequire(import.meta.url).resolve('libheif-js/wasm-bundle.js')
+    return true
+  } catch {
+    return false
+  }
+}
 
 export function openSharp(bytes: Buffer, maxPixels: number, options: SharpOptions = {}): Sharp {
   // From bytes, never from a path: with a path, an SVG may read files next to it.
@@ -154,29 +175,5 @@ export function readInto(path: string, buffer: Buffer = Buffer.alloc(0)): Buffer
     return buffer.subarray(0, at)
   } finally {
     closeSync(file)
-  }
-}
-
-/** Formats that libvips does not decode, and how they are decoded. */
-const DECODERS = {
-  bmp: ({ bytes }: Source) => decodeBmp(bytes),
-  heic: ({ bytes, width, height }: Source) => decodeHeic(bytes, { width, height }),
-} as const
-
-const isTranscoded = (format: ImageFormat): format is keyof typeof DECODERS => format in DECODERS
-
-/** Puts the pixels of a picture that libvips does not decode into a PNG with the colour profile of the picture; returns others as they are. */
-export async function transcode(source: Source): Promise<Source> {
-  const { format, metadata } = source
-  if (!isTranscoded(format)) return source
-  const { data, width, height, channels } = await DECODERS[format](source)
-  const picture = sharp(data, { raw: { width, height, channels } })
-  const png = await (metadata.hasAlpha ? picture : picture.removeAlpha())
-    .png({ compressionLevel: 0 })
-    .toBuffer()
-  return {
-    ...source,
-    bytes: insertPngMetadata(png, { icc: metadata.icc }),
-    metadata: { ...metadata, depth: 'uchar', space: 'srgb' },
   }
 }

@@ -12,7 +12,7 @@ import {
   type Transformation,
 } from './index.ts'
 import { isImageHash } from '../image-hash.ts'
-import { signedLink } from '../links/delivery-mode.ts'
+import { signedLink } from '../links/link.ts'
 
 function transformationOf(text: string): Transformation {
   const parsed = parseModifiers(text)

@@ -1,8 +1,9 @@
 import { averageBlocks, brighten, saturate, stretchContrast } from '../decoder/pixels.ts'
 import type { Stage } from '../decoder/stage.ts'
 import type { Pixels } from '../../lib/perceptual-hash/index.ts'
-import { COMPASS_POINTS, gravity } from './gravity.ts'
 import {
+  COMPASS_POINTS,
+  gravity,
   choice,
   decimal,
   flag,

@@ -5,13 +5,16 @@ import * as schema from '../../http/openapi/json-schema.ts'
 import { integer, text, type Parameter } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { accountClient } from '../../lib/client.ts'
-import { aliasPage } from '../queries-settings.ts'
+import { secondsOf } from '../../lib/clock.ts'
+import { isCurrent } from '../image-records.ts'
+import { findLifetime, lockBlob } from '../queries.ts'
+import * as queries from '../queries-settings.ts'
 import { imageErrors } from '../errors.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
 import { isImageHash } from '../image-hash.ts'
-import { isAliasName, MAX_ALIAS_CHARACTERS, toLinkId } from '../links/read-link.ts'
+import { isAliasName, MAX_ALIAS_CHARACTERS, toLinkId } from '../links/link.ts'
 import { hashParameter } from './image.ts'
-import type { ImageRoutes } from './image-routes.ts'
+import type { ImageRoutes } from '../open.ts'
 
 const MAX_PAGE = 1_024
 const DEFAULT_PAGE = 100
@@ -39,7 +42,7 @@ const EXAMPLE_ALIAS = { name: 'portada', hash: EXAMPLE.hash.example, link: EXAMP
 
 /** Names of images, which links use in place of hashes. */
 export function aliasRoutes(app: HttpServer, images: ImageRoutes): void {
-  const { aliases, database, baseUrl } = images
+  const { clock, database, baseUrl } = images
   const linkTo = (account: string, alias: string) => `${baseUrl()}/i/${toLinkId({ account, name: alias })}`
 
   simpleEndpoint(app, images, {
@@ -72,11 +75,16 @@ export function aliasRoutes(app: HttpServer, images: ImageRoutes): void {
       if (hash === undefined) throw missingParameter('hash')
       if (account.includes('/')) throw imageErrors.account_without_aliases()
       if (hash === '') {
-        await aliases.remove(accountId, alias)
+        await database.transaction((tx) => tx.run(queries.removeAlias(accountId, alias)), accountId)
         return { status: 200, name: alias, hash: null, link: null }
       }
-      if (!isImageHash(hash) || !(await aliases.set(accountId, alias, hash)))
-        throw imageErrors.image_not_found()
+      if (!isImageHash(hash)) throw imageErrors.image_not_found()
+      await database.transaction(async (tx) => {
+        await tx.first(lockBlob(database.dialect, hash))
+        const image = await tx.first(findLifetime(accountId, hash))
+        if (image === undefined || !isCurrent(image, secondsOf(clock))) throw imageErrors.image_not_found()
+        await tx.run(queries.setAlias(accountId, alias, hash))
+      }, accountId)
       return { status: 200, name: alias, hash, link: linkTo(account, alias) }
     },
   })
@@ -112,7 +120,7 @@ export function aliasRoutes(app: HttpServer, images: ImageRoutes): void {
       const { accountId, account } = call.identity
       const { limit = DEFAULT_PAGE, cursor: after = '' } = call.values
       const reader = database.readerOf(accountClient(accountId))
-      const rows = await reader.all(aliasPage(accountId, after, limit + 1))
+      const rows = await reader.all(queries.aliasPage(accountId, after, limit + 1))
       const shown = toPage(call, baseUrl, rows, limit, (last) => last.name)
       const data = shown.map((row) => ({ ...row, link: linkTo(account, row.name) }))
       return { status: 200, count: data.length, data }

@@ -4,15 +4,20 @@ import { badParameter } from '../../http/errors.ts'
 import { integer, text } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { isFlatHash } from '../../lib/perceptual-hash/index.ts'
-import { MAX_BANS } from '../bans.ts'
-import type { BanRow } from '../queries-settings.ts'
+import { findImage } from '../queries.ts'
+import * as queries from '../queries-settings.ts'
+import { accountClient } from '../../lib/client.ts'
+import { randomId } from '../../lib/random-id.ts'
+import { lockAccount } from '../../storage/database/dialect.ts'
 import { imageErrors } from '../errors.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
 import { isImageHash } from '../image-hash.ts'
 import { hashParameter } from './image.ts'
-import type { ImageRoutes } from './image-routes.ts'
-import { dhashParameter } from './similar.ts'
+import type { ImageRoutes } from '../open.ts'
+import { dhashParameter } from './list.ts'
 
+/** Bans of an application: each of its uploads reads all of them. */
+const MAX_BANS = 1_000
 const MAX_DISTANCE = 8
 const DEFAULT_DISTANCE = 4
 const MAX_ID_CHARACTERS = 100
@@ -35,11 +40,11 @@ const EXAMPLE_BAN = {
   date: 1_767_202_234,
 }
 
-const toBan = ({ created_at: at, ...ban }: BanRow) => ({ ...ban, date: Math.floor(at / 1_000) })
+const toBan = ({ created_at: at, ...ban }: queries.BanRow) => ({ ...ban, date: Math.floor(at / 1_000) })
 
 /** Pictures that an application refuses. */
 export function bansRoutes(app: HttpServer, images: ImageRoutes): void {
-  const { bans } = images
+  const { clock, database } = images
   simpleEndpoint(app, images, {
     route: 'POST /api/v1/imagestore/bans',
     scopes: [],
@@ -74,8 +79,23 @@ export function bansRoutes(app: HttpServer, images: ImageRoutes): void {
       if (hash !== undefined && !isImageHash(hash)) throw badParameter('hash', 'debe ser el de una imagen')
       if (dhash !== undefined && isFlatHash(dhash))
         throw badParameter('dhash', 'debe ser el de una imagen con contraste')
-      const target = hash === undefined ? { dhash: dhash ?? '' } : { hash }
-      return { status: 200, ...toBan(await bans.create(accountId, target, distance)) }
+      const ban = await database.transaction(async (tx) => {
+        // Concurrent requests of an application cannot exceed the limit together.
+        await tx.first(lockAccount(database.dialect, accountId))
+        if ((await tx.all(queries.allBans(accountId))).length >= MAX_BANS)
+          throw imageErrors.too_many_bans(MAX_BANS)
+        const looks = hash === undefined ? dhash : (await tx.first(findImage(accountId, hash)))?.dhash
+        const row = {
+          id: randomId(),
+          hash: hash ?? null,
+          dhash: looks === undefined || isFlatHash(looks) ? null : looks,
+          distance,
+          created_at: clock.now(),
+        }
+        await tx.run(queries.insertBan(accountId, row))
+        return row
+      }, accountId)
+      return { status: 200, ...toBan(ban) }
     },
   })
 
@@ -96,8 +116,10 @@ export function bansRoutes(app: HttpServer, images: ImageRoutes): void {
       ),
     },
 
-    async handle({ identity }) {
-      const data = (await bans.list(identity.accountId)).map(toBan)
+    async handle({ identity: { accountId } }) {
+      const bans = await database.readerOf(accountClient(accountId)).all(queries.allBans(accountId))
+      bans.sort((one, other) => one.created_at - other.created_at || (one.id < other.id ? -1 : 1))
+      const data = bans.map(toBan)
       return { status: 200, count: data.length, data }
     },
   })
@@ -115,8 +137,9 @@ export function bansRoutes(app: HttpServer, images: ImageRoutes): void {
       404: schema.problem('This application has no such ban', imageErrors.ban_not_found()),
     },
 
-    async handle({ identity, values: { id = '' } }) {
-      if (!(await bans.remove(identity.accountId, id))) throw imageErrors.ban_not_found()
+    async handle({ identity: { accountId }, values: { id = '' } }) {
+      const removed = await database.transaction((tx) => tx.run(queries.deleteBan(accountId, id)), accountId)
+      if (removed === 0) throw imageErrors.ban_not_found()
       return { status: 200, id }
     },
   })

@@ -12,11 +12,10 @@ import * as schema from '../../http/openapi/json-schema.ts'
 import { text, type Parameter } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { imageErrors } from '../errors.ts'
-import { HOOK_EVENTS, type HookEvent } from '../hooks/event.ts'
-import { MAX_HOOKS, toEvents } from '../hooks/index.ts'
+import { HOOK_EVENTS, type HookEvent, MAX_HOOKS, toEvents } from '../hooks.ts'
 import type { HookRow } from '../queries-settings.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
-import type { ImageRoutes } from './image-routes.ts'
+import type { ImageRoutes } from '../open.ts'
 
 const MAX_ID_CHARACTERS = 100
 

@@ -11,9 +11,9 @@ import { isImageHash, type ImageHash } from '../image-hash.ts'
 import { imageErrors } from '../errors.ts'
 import { findImage, TRASH_DAYS } from '../queries.ts'
 import { MAX_EPOCH_SECONDS, nameParameter, notInFuture } from '../upload-input.ts'
-import { uploaderOf } from '../uploaders.ts'
+import { uploaderOf } from '../image-records.ts'
 import { EXAMPLE, schemaOf, toAnswer, toExample, toSchemas } from '../image-fields.ts'
-import type { ImageRoutes } from './image-routes.ts'
+import type { ImageRoutes } from '../open.ts'
 
 /** Accepts any text: a hash without an image is a 404, not a 400. */
 export const hashParameter = {

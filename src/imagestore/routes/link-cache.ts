@@ -2,10 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { matches } from '../../http/headers.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
 import { cacheKey, type Delivery } from '../delivery.ts'
-import type { ImageDefinitions } from '../definitions.ts'
+import type { ImageDefinitions, ImageSettings } from '../definitions.ts'
 import type { ImageHash } from '../image-hash.ts'
 import type { BlobRow } from '../image-fields.ts'
-import type { ImageSettings } from '../image-settings.ts'
 import { contentHeaders, notModifiedHeaders } from './link-responses.ts'
 
 /** Cached links, less than a kilobyte each. */
@@ -111,10 +110,9 @@ export class LinkCache {
   }
 
   #isCurrent(entry: Entry): boolean {
-    const { images } = this.#delivery
-    const { version } = images
+    const { version } = this.#delivery
     if (version === entry.checkedVersion) return true
-    if (images.peek(entry.hash)?.state !== entry.state) return false
+    if (this.#delivery.peekState(entry.hash) !== entry.state) return false
     if (this.#definitions.peek() !== entry.settings) return false
     entry.checkedVersion = version
     return true

@@ -6,7 +6,7 @@ import { mimeOf } from '../../lib/image-metadata/index.ts'
 import { imageErrors } from '../errors.ts'
 import { EXAMPLE } from '../image-fields.ts'
 import type { ImageHash } from '../image-hash.ts'
-import { toLinkId, type Alias } from '../links/read-link.ts'
+import { toLinkId, type Alias } from '../links/link.ts'
 import type { ResolvedLink } from '../links/resolve-link.ts'
 
 type Headers = Readonly<Record<string, string>>

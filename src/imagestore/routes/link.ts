@@ -7,14 +7,13 @@ import { matches, readRange, type Range, sendBytes } from '../../http/headers.ts
 import { hasBody } from '../../http/body/content-headers.ts'
 import { BlobDamaged, type BlobAddress } from '../../storage/blobs/blob-store.ts'
 import { isLost } from '../blobs.ts'
-import { cacheKey, type Content, type Recipe } from '../delivery.ts'
-import { RETRY_SECONDS } from '../derivatives/index.ts'
+import { cacheKey, type Content, type Recipe, type KnownImage } from '../delivery.ts'
+import { RETRY_SECONDS } from '../derivatives.ts'
 import type { BlobRow } from '../image-fields.ts'
-import type { KnownImage } from '../known-images.ts'
-import { readLink, type LinkTarget } from '../links/read-link.ts'
+import { readLink, type LinkTarget } from '../links/link.ts'
 import type { ResolvedLink } from '../links/resolve-link.ts'
 import { imageErrors } from '../errors.ts'
-import type { ImageRoutes } from './image-routes.ts'
+import type { ImageRoutes } from '../open.ts'
 import { LinkCache } from './link-cache.ts'
 import {
   cacheScope,
@@ -52,7 +51,7 @@ type Prepared =
 
 export function linkRoute(
   app: HttpServer,
-  { aliases, clock, config, definitions, delivery, resolve }: ImageRoutes,
+  { clock, config, definitions, delivery, resolve }: ImageRoutes,
 ): void {
   const { sharesVariants } = config.imageSettings
   const cache = new LinkCache(delivery, definitions)
@@ -92,7 +91,7 @@ export function linkRoute(
   async function find(path: string, { headers, ip }: HttpRequest): Promise<Found> {
     const target = readLink(path)
     const client = addressClient(ip)
-    const image = target === undefined ? undefined : await aliases.find(target.image, delivery.images, client)
+    const image = target === undefined ? undefined : await delivery.find(target.image, client)
     if (target === undefined || image === undefined) throw imageErrors.image_not_found()
     const link = await resolve(target, image, headers, client)
     if (link.kind !== 'image') throw linkError(link)

@@ -7,7 +7,7 @@ import { secondsOf } from '../../lib/clock.ts'
 import { accountClient } from '../../lib/client.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
 import { findLimits, trashTotal, usageAt, type Total, type Usage } from '../queries-settings.ts'
-import type { ImageRoutes } from './image-routes.ts'
+import type { ImageRoutes } from '../open.ts'
 
 const MAX_DAYS = 3_660
 const DEFAULT_DAYS = 30

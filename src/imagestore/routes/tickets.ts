@@ -1,14 +1,34 @@
 import { eagerParameter } from '../eager.ts'
-import type { HttpServer } from '../../http/server.ts'
-import { simpleEndpoint } from '../../http/endpoint.ts'
+import type { HttpServer, HttpReply, HttpRequest } from '../../http/server.ts'
+import { simpleEndpoint, receive, SMALL_BODY_BYTES } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
+import { problem } from '../../http/openapi/json-schema.ts'
 import { integer, type Parameter } from '../../http/parameters.ts'
 import { mimeOf } from '../../lib/image-metadata/index.ts'
 import { secondsOf } from '../../lib/clock.ts'
 import { tagsParameter } from '../edits.ts'
-import { MAX_TICKET_SECONDS, MAX_TICKET_USES } from '../tickets/index.ts'
-import { MAX_EPOCH_SECONDS, nameParameter, notInFuture } from '../upload-input.ts'
-import type { ImageRoutes } from './image-routes.ts'
+import { MAX_TICKET_SECONDS, MAX_TICKET_USES, type Ticket } from '../tickets.ts'
+import { MAX_EPOCH_SECONDS, nameParameter, notInFuture, isImageType } from '../upload-input.ts'
+import type { ImageRoutes } from '../open.ts'
+import { bodyKind } from '../../http/body/parse.ts'
+import type { RequestBody } from '../../http/body/receive.ts'
+import { addressClient, plainAddress } from '../../http/client.ts'
+import { httpErrors } from '../../http/errors.ts'
+import { PRIVATE_HEADERS } from '../../http/headers.ts'
+import { requestLog } from '../../http/observability.ts'
+import { HttpError } from '../../lib/errors.ts'
+import { imageErrors } from '../errors.ts'
+import type { Input, Output } from '../tasks/parse-upload.ts'
+import {
+  PARSE_UPLOAD,
+  uploadAnswer,
+  imageIn,
+  refused,
+  storeImage,
+  toUploadAnswer,
+  visitorRefusals,
+} from './upload.ts'
+import { createUpload, isTus, ticketProperty, tusRoutes } from './tus.ts'
 
 const DEFAULT_SECONDS = 600
 const DEFAULT_USES = 1
@@ -87,3 +107,131 @@ export function ticketsRoute(app: HttpServer, images: ImageRoutes): void {
     },
   })
 }
+
+interface TicketBody extends RequestBody {
+  readonly ticket: Ticket
+  /** Name of the file, if it is not in the body. */
+  readonly name: string | undefined
+}
+
+const ANY_IMAGE = 'image/*'
+const IMAGE = { schema: { type: 'string', format: 'binary' } }
+
+/** Uploads of visitors, by a ticket in place of a key. */
+export function ticketUploadRoute(app: HttpServer, images: ImageRoutes): void {
+  const { bodies, config, eager, tickets, store, tasks, baseUrl } = images
+  const maxBytes = config.maxImageBytes
+  tusRoutes(app, images, (ticket, bytes, name, request, reply) =>
+    storeBytes(
+      { ticket, name, contentType: ANY_IMAGE, bytes, client: addressClient(request.ip) },
+      request,
+      reply,
+    ),
+  )
+
+  app.post<{ Params: { ticket: string } }>(
+    '/u/:ticket',
+    { schema: ticketUploadSchema(maxBytes), config: { hasCors: 'always' } },
+    async (request, reply) => {
+      const { headers, ip } = request
+      if (isTus(request)) return createUpload(request.params.ticket, images, request, reply)
+      const isImage = isImageType(headers['content-type'])
+      if (!isImage && bodyKind(headers['content-type']) !== 'multipart') throw imageErrors.upload_type()
+      const ticket = await tickets.take(request.params.ticket, addressClient(ip))
+      try {
+        return reply.headers(PRIVATE_HEADERS).send(await upload(ticket, isImage, request, reply))
+      } catch (error) {
+        await giveBack(ticket, error, request)
+        throw error
+      } finally {
+        request.bodyMemory?.release()
+      }
+    },
+  )
+
+  async function upload(ticket: Ticket, isImage: boolean, request: HttpRequest, reply: HttpReply) {
+    const largest = ticket.terms.maxBytes ?? maxBytes
+    // In a multipart body the image may be base64, which takes a third more.
+    const limit = isImage ? largest : 2 * largest + SMALL_BODY_BYTES
+    const body = await receive(request, limit, bodies).catch((error: unknown) => {
+      throw error instanceof HttpError && error.status === 413 ? tooLarge(ticket) : error
+    })
+    return storeBytes({ ticket, name: undefined, ...body }, request, reply)
+  }
+
+  async function storeBytes(
+    { ticket, name: given, contentType, bytes, client }: TicketBody,
+    request: HttpRequest,
+    reply: HttpReply,
+  ) {
+    const { accountId, terms, uploader } = ticket
+    const visitor = { name: terms.name ?? given, ip: plainAddress(request.ip) }
+    const parsed = await tasks.run<Input, Output>(
+      PARSE_UPLOAD,
+      { contentType, bytes, strips: config.strip === 1, visitor },
+      { transfer: [bytes.buffer], client },
+    )
+    if (typeof parsed.info === 'string') throw refused(imageErrors.info_missing(), parsed.info)
+    const image = imageIn(parsed, maxBytes)
+    if (image.bytes.byteLength > (terms.maxBytes ?? maxBytes)) throw tooLarge(ticket)
+    const { name, ip } = parsed.info
+    const { eager: lists = [], types, tags } = terms
+    const info = { name, ip, expires: terms.imageExpires ?? null, edits: { tags } }
+    const stored = await storeImage(
+      store,
+      { accountId, uploader, info, ...image, keepsExisting: true, types },
+      request,
+      reply,
+    )
+    eager.after(reply, accountId, image.hash, lists)
+    // A visitor learns nothing of what the application noted about an image that it had.
+    const visible = { ...stored, tags: tags ?? '[]', meta: '{}', focus: null, public: 1 }
+    return toUploadAnswer(visible, baseUrl(), null)
+  }
+
+  function tooLarge({ terms }: Ticket): HttpError {
+    const error =
+      terms.maxBytes === undefined
+        ? imageErrors.image_too_large(maxBytes)
+        : imageErrors.ticket_bytes(terms.maxBytes)
+    return refused(error, 'too_many_bytes')
+  }
+
+  async function giveBack(ticket: Ticket, error: unknown, request: HttpRequest): Promise<void> {
+    const isRefusal = error instanceof HttpError && error.status < 500
+    await tickets.giveBack(ticket, isRefusal).catch((fault: unknown) => {
+      requestLog(request).error({ err: fault }, 'a use of a ticket could not be refunded')
+    })
+  }
+}
+
+const ticketUploadSchema = (maxBytes: number) => ({
+  tags: ['imagestore'],
+  operationId: 'uploadWithTicket',
+  summary: 'Upload an image with a ticket',
+  description:
+    'Needs no key, and pages of all origins may call it. The body is the image, or `multipart/form-data` with a part `image`. ' +
+    'A refused upload does not use up the ticket; after 20 refusals it is spent. With the header `Tus-Resumable`, the request begins a resumable upload.',
+  params: { type: 'object', properties: { ticket: ticketProperty } },
+  body: {
+    content: {
+      'image/*': IMAGE,
+      'multipart/form-data': {
+        schema: { type: 'object', required: ['image'], properties: { image: IMAGE.schema } },
+      },
+    },
+  },
+  response: {
+    200: uploadAnswer,
+    201: { type: 'null', description: 'A resumable upload (tus 1.0) has begun at `Location`' },
+    ...visitorRefusals(maxBytes, { 400: [httpErrors.bad_request(), httpErrors.bad_header('', '')] }),
+    404: problem('The ticket is unknown', imageErrors.ticket_not_found()),
+    412: problem('The request uses another version of tus', imageErrors.tus_version()),
+    415: problem(
+      'The body has an unsupported media type, or a content encoding',
+      imageErrors.upload_type(),
+      httpErrors.unsupported_encoding(),
+    ),
+    429: problem('Too many resumable uploads are unfinished', imageErrors.too_many_uploads()),
+  },
+})

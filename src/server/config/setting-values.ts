@@ -15,11 +15,7 @@ import {
   type DurationUnit,
   type SizeUnit,
 } from '../../lib/units.ts'
-import {
-  readImageSettings,
-  defaultImageSettings,
-  type ImageSettings,
-} from '../../imagestore/image-settings.ts'
+import { readImageSettings, defaultImageSettings, type ImageSettings } from '../../imagestore/definitions.ts'
 
 /** The value of a setting, or a description of the permitted values. */
 export type Parsed<T> =

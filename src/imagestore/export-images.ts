@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { secondsOf, type Clock } from '../../lib/clock.ts'
-import { escapeHidden } from '../../lib/free-text.ts'
-import { createFile, makeFolder } from '../../lib/private-files.ts'
-import type { BlobStore } from '../../storage/blobs/blob-store.ts'
-import type { Database } from '../../storage/database/database.ts'
-import { isLost } from '../blobs.ts'
-import { toFields, type BlobRow, type ImageRow } from '../image-fields.ts'
-import { blobByHash, imagePage } from '../queries.ts'
+import { secondsOf, type Clock } from '../lib/clock.ts'
+import { escapeHidden } from '../lib/free-text.ts'
+import { createFile, makeFolder } from '../lib/private-files.ts'
+import type { BlobStore } from '../storage/blobs/blob-store.ts'
+import type { Database } from '../storage/database/database.ts'
+import { isLost } from './blobs.ts'
+import { toFields, type BlobRow, type ImageRow } from './image-fields.ts'
+import { blobByHash, imagePage } from './queries.ts'
 
 const PAGE = 500
 /** Lists what was exported, next to the folder of images. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeChecksummed, encodeChecksummed } from './folder.ts'
+import { decodeChecksummed, encodeChecksummed } from './derivative-folder.ts'
 
 const bytes = fc.uint8Array({ minLength: 1, maxLength: 200 })
 

@@ -1,15 +1,15 @@
 import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
-import type { Metrics } from '../../http/observability.ts'
-import type { Gate } from '../../lib/gate.ts'
-import type { Database } from '../../storage/database/database.ts'
-import { heldKeys } from '../queries.ts'
-import { DerivativeFolder } from './folder.ts'
-import { abortable, batchesOf } from '../../lib/concurrency.ts'
-import { SERVICE, type Caller } from '../../lib/client.ts'
-import { lruCache } from '../../lib/lru-cache.ts'
-import { isBlobKey } from '../../storage/blobs/blob-store.ts'
-import type { Derivation, Rendered } from '../decoder/index.ts'
+import type { Metrics } from '../http/observability.ts'
+import type { Gate } from '../lib/gate.ts'
+import type { Database } from '../storage/database/database.ts'
+import { heldKeys } from './queries.ts'
+import { DerivativeFolder } from './derivative-folder.ts'
+import { abortable, batchesOf } from '../lib/concurrency.ts'
+import { SERVICE, type Caller } from '../lib/client.ts'
+import { lruCache } from '../lib/lru-cache.ts'
+import { isBlobKey } from '../storage/blobs/blob-store.ts'
+import type { Derivation, Rendered } from './decoder/index.ts'
 
 /** Limit on derivatives that are held in memory while they are written. Further ones are not stored. */
 const MAX_PENDING_BYTES = 64 * 1024 * 1024
@@ -27,6 +27,8 @@ export type FindExisting = (blobKeys: readonly string[]) => Promise<ReadonlySet<
 
 /** A derivative that several requests may wait for. */
 interface Flight {
+  readonly blobKey: string
+  readonly name: string
   readonly stored: Promise<Rendered | undefined>
   /** Aborts when it is rendered, in the turn of one of those who wait. */
   readonly begun: AbortController
@@ -34,11 +36,6 @@ interface Flight {
   /** Aborts when nobody waits any more. */
   readonly abandoned: AbortController
   users: number
-}
-
-interface Id {
-  readonly blobKey: string
-  readonly name: string
 }
 
 /**
@@ -64,11 +61,6 @@ export class DerivativeCache {
     this.#findExisting = findExisting
   }
 
-  /** Derivatives that wait to be rendered. */
-  get waiting(): number {
-    return this.#gate.waiting
-  }
-
   /**
    * Equal concurrent requests share one computation. Each waits for a turn of its own client, and the first turn serves all: nobody
    * is delayed by the line of another client.
@@ -84,14 +76,14 @@ export class DerivativeCache {
     const key = `${blobKey}/${name}`
     const failed = this.#failed.get(key)
     if (failed !== undefined) return failed
-    const flight = this.#flights.get(key) ?? this.#prepare({ blobKey, name }, key)
+    const flight = this.#flights.get(key) ?? this.#prepare(blobKey, name, key)
     flight.users++
     try {
       const stored = await flight.stored
       if (stored !== undefined) return { kind: 'image', ...stored }
       await this.#takeTurn(flight, caller, async () => {
         const derived = await render(flight.abandoned.signal)
-        if (derived?.kind === 'image') this.#store({ blobKey, name }, derived, key, flight)
+        if (derived?.kind === 'image') this.#store(flight, derived, key)
         if (derived?.kind === 'too-slow' || derived?.kind === 'crashed') this.#failed.set(key, derived)
         return derived
       })
@@ -101,12 +93,14 @@ export class DerivativeCache {
     }
   }
 
-  #prepare({ blobKey, name }: Id, key: string): Flight {
+  #prepare(blobKey: string, name: string, key: string): Flight {
     const stored = this.#folder?.read(blobKey, name).then((found) => {
       if (found !== undefined) this.diskHits++
       return found
     })
     const flight: Flight = {
+      blobKey,
+      name,
       stored: stored ?? Promise.resolve(undefined),
       begun: new AbortController(),
       rendered: Promise.withResolvers(),
@@ -146,7 +140,8 @@ export class DerivativeCache {
   }
 
   /** Stores an image in the background: the answer does not wait for a disk. Until then, the flight serves further requests. */
-  #store({ blobKey, name }: Id, image: Rendered, key: string, flight: Flight): void {
+  #store(flight: Flight, image: Rendered, key: string): void {
+    const { blobKey, name } = flight
     const size = image.bytes.byteLength
     if (this.#folder === undefined || this.#pendingBytes + size > MAX_PENDING_BYTES) return
     this.#pendingBytes += size
@@ -174,7 +169,7 @@ export class DerivativeCache {
 
   /** Removes all derivatives of a blob. @throws if some may be left */
   async forget(blobKey: string): Promise<void> {
-    if (isBlobKey(blobKey)) await this.#folder?.remove(blobKey)
+    await this.#folder?.remove(blobKey)
   }
 
   /** Enforces the size limit of this machine's folder and removes derivatives of images that any node has deleted. */

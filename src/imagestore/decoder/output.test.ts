@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { FITS, parseModifiers, type Transformation } from '../modifiers/index.ts'
-import { geometryOf, type Geometry } from './geometry.ts'
+import { geometryOf, type Geometry } from './output.ts'
 
 function planOf(text: string): Transformation {
   const parsed = parseModifiers(text)

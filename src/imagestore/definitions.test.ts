@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readImageSettings } from './image-settings.ts'
+import { readImageSettings } from './definitions.ts'
 import { canonical, parseModifiers } from './modifiers/index.ts'
 
 const HASH = 'a'.repeat(32)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readBmpHeader, readStructure } from '../../lib/image-metadata/index.ts'
-import { decodeBmp } from './bmp.ts'
-import { RejectedImage } from './protocol.ts'
+import { decodeBmp } from './foreign-formats.ts'
+import { RejectedImage } from './source.ts'
 
 interface Drawing {
   readonly width: number

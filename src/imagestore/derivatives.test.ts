@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { readdir, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { filesUnder } from '../../../test/durability/folders.ts'
-import { bytesOf, KEY, maker, MIB, openCache } from '../../../test/support/derivative-caches.ts'
-import { temporaryFolder } from '../../../test/support/folder.ts'
-import type { Render } from './index.ts'
-import type { Client } from '../../lib/client.ts'
-import { Gate } from '../../lib/gate.ts'
+import { filesUnder } from '../../test/durability/folders.ts'
+import { bytesOf, KEY, maker, MIB, openCache } from '../../test/support/derivative-caches.ts'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import type { Render } from './derivatives.ts'
+import type { Client } from '../lib/client.ts'
+import { Gate } from '../lib/gate.ts'
 
 const NEVER = new AbortController().signal
 

@@ -1,6 +1,38 @@
-import { readBmpHeader, type BmpHeader } from '../../lib/image-metadata/index.ts'
+import {
+  insertPngMetadata,
+  readBmpHeader,
+  type BmpHeader,
+  type ImageFormat,
+} from '../../lib/image-metadata/index.ts'
 import { asPixels, type Pixels } from '../../lib/perceptual-hash/index.ts'
-import { RejectedImage } from './protocol.ts'
+import sharp from 'sharp'
+import { RejectedImage, type Source } from './source.ts'
+import { createRequire } from 'node:module'
+import { setFlagsFromString } from 'node:v8'
+
+/** Formats that libvips does not decode, and how they are decoded. */
+const DECODERS = {
+  bmp: ({ bytes }: Source) => decodeBmp(bytes),
+  heic: decodeHeic,
+} as const
+
+const isTranscoded = (format: ImageFormat): format is keyof typeof DECODERS => format in DECODERS
+
+/** Puts the pixels of a picture that libvips does not decode into a PNG with the colour profile of the picture; returns others as they are. */
+export async function transcode(source: Source): Promise<Source> {
+  const { format, metadata } = source
+  if (!isTranscoded(format)) return source
+  const { data, width, height, channels } = await DECODERS[format](source)
+  const picture = sharp(data, { raw: { width, height, channels } })
+  const png = await (metadata.hasAlpha ? picture : picture.removeAlpha())
+    .png({ compressionLevel: 0 })
+    .toBuffer()
+  return {
+    ...source,
+    bytes: insertPngMetadata(png, { icc: metadata.icc }),
+    metadata: { ...metadata, depth: 'uchar', space: 'srgb' },
+  }
+}
 
 /**
  * Decodes a BMP to red, green and blue, and alpha if it has a mask of it. Alpha that is 0 everywhere means nothing, as browsers have it.
@@ -113,4 +145,47 @@ function unpackRuns(bytes: Buffer, { width, height, depth, pixelsAt }: BmpHeader
 function showInvisible(data: Buffer): void {
   for (let at = 3; at < data.length; at += 4) if (data[at] !== 0) return
   for (let at = 3; at < data.length; at += 4) data[at] = 255
+}
+
+const WASM_PAGE_BYTES = 65_536
+/** For libheif itself. */
+const WASM_BASE_BYTES = 64 * 1024 * 1024
+/** Measured: 9 for samples of 8 bits. */
+const WASM_BYTES_PER_PIXEL = 16
+const CHANNELS = 4
+
+/** What is used of libheif-js. */
+interface LibHeif {
+  readonly HeifDecoder: new () => { decode(bytes: Uint8Array): readonly HeifImage[] }
+}
+
+interface HeifImage {
+  is_primary(): boolean
+  get_width(): number
+  get_height(): number
+  /** Fills `target` with red, green, blue and alpha. Calls back with null if that fails. */
+  display(target: { readonly data: Uint8Array }, done: (filled: object | null) => void): void
+}
+
+const require = createRequire(import.meta.url)
+let isLoaded = false
+
+/** Whether this process has decoded a HEIC. It must not decode another one: memory of WebAssembly never shrinks. */
+export const hasDecodedHeic = (): boolean => isLoaded
+
+/** Decodes the main picture of a HEIC, upright, to red, green, blue and alpha. @throws RejectedImage */
+async function decodeHeic({ bytes, width, height }: Source): Promise<Pixels> {
+  isLoaded = true
+  // Otherwise V8 reserves more addresses for WebAssembly than this process may have.
+  const memory = WASM_BASE_BYTES + width * height * WASM_BYTES_PER_PIXEL
+  setFlagsFromString(`--wasm-max-mem-pages=${Math.ceil(memory / WASM_PAGE_BYTES)}`)
+  const { HeifDecoder }: LibHeif = require('libheif-js/wasm-bundle.js')
+  const image = new HeifDecoder().decode(bytes).find((one) => one.is_primary())
+  if (image === undefined) throw new RejectedImage('heic: no picture', 'damaged')
+  if (image.get_width() !== width || image.get_height() !== height)
+    throw new RejectedImage('heic: two sizes', 'damaged')
+  const data = Buffer.alloc(width * height * CHANNELS)
+  const filled = await new Promise((resolve) => image.display({ data }, resolve))
+  if (filled === null) throw new RejectedImage('heic: the picture cannot be decoded', 'damaged')
+  return asPixels(data, width, height, CHANNELS)
 }

@@ -1,7 +1,7 @@
-import { secondsOf, type Clock } from '../../lib/clock.ts'
-import { OverloadError } from '../../lib/errors.ts'
-import { accountClient } from '../../lib/client.ts'
-import type { Gate } from '../../lib/gate.ts'
+import { secondsOf, type Clock } from '../lib/clock.ts'
+import { OverloadError } from '../lib/errors.ts'
+import { accountClient } from '../lib/client.ts'
+import type { Gate } from '../lib/gate.ts'
 import {
   estimateBytes,
   HashList,
@@ -11,12 +11,12 @@ import {
   scan,
   unpackHashes,
   type Hash64,
-} from '../../lib/perceptual-hash/index.ts'
-import { withTimeout } from '../../lib/concurrency.ts'
-import { Follower } from '../../storage/database/changes/follower.ts'
-import type { Database } from '../../storage/database/database.ts'
-import type { ImageRow } from '../image-fields.ts'
-import * as queries from '../queries.ts'
+} from '../lib/perceptual-hash/index.ts'
+import { withTimeout } from '../lib/concurrency.ts'
+import { Follower } from '../storage/database/changes/follower.ts'
+import type { Database } from '../storage/database/database.ts'
+import type { ImageRow } from './image-fields.ts'
+import * as queries from './queries.ts'
 
 /** Hashes per query. */
 const PAGE = 50_000

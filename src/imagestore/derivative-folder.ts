@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { opendir, rename, rm, rmdir, stat, utimes, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isErrorCode } from '../../lib/errors.ts'
-import { createFileWith, createFolder } from '../../lib/private-files.ts'
-import { blobKey as parseBlobKey, isBlobKey } from '../../storage/blobs/blob-store.ts'
-import type { Rendered } from '../decoder/index.ts'
+import { isErrorCode } from '../lib/errors.ts'
+import { createFileWith, createFolder } from '../lib/private-files.ts'
+import { blobKey as parseBlobKey, isBlobKey } from '../storage/blobs/blob-store.ts'
+import type { Rendered } from './decoder/index.ts'
 import { crc32 } from 'node:zlib'
 
 const BLOCK_BYTES = 4_096
@@ -28,7 +28,8 @@ interface StoredFile {
   readonly path: string
   /** Disk usage: whole blocks, and one of the folder. */
   readonly bytes: number
-  readonly ageMs: number
+  /** Class of its age since the last use. */
+  readonly age: number
 }
 
 const diskBytes = (bytes: number): number => (Math.ceil(bytes / BLOCK_BYTES) + 1) * BLOCK_BYTES
@@ -118,20 +119,33 @@ export class DerivativeFolder {
     await this.#sweeping
   }
 
-  /** Walks twice, counting by age and then removing, instead of keeping a list: memory is 64 KB for any number of files. */
+  /** Walks twice, counting by age and then removing, instead of keeping a list: memory is small for any number of files. */
   async #sweep(stop: AbortSignal): Promise<void> {
     this.#added = 0
-    const counts = new AgeCounts()
-    for await (const { bytes, ageMs } of this.#files(stop)) counts.add(ageMs, bytes)
-    if (counts.total > this.#cap && !stop.aborted) {
-      const isEvicted = counts.evict(counts.total - this.#cap * SWEPT_SHARE)
-      for await (const { path, bytes, ageMs } of this.#files(stop)) {
-        if (!isEvicted(ageMs, bytes)) continue
+    const bytesByAge = new Map<number, number>()
+    let total = 0
+    for await (const { bytes, age } of this.#files(stop)) {
+      bytesByAge.set(age, (bytesByAge.get(age) ?? 0) + bytes)
+      total += bytes
+    }
+    if (total > this.#cap && !stop.aborted) {
+      let excess = total - this.#cap * SWEPT_SHARE
+      let cut = Infinity
+      for (const [age, bytes] of [...bytesByAge].sort(([one], [other]) => other - one)) {
+        cut = age
+        if (bytes >= excess) break
+        excess -= bytes
+      }
+      for await (const { path, bytes, age } of this.#files(stop)) {
+        // The youngest class that is affected loses only as much as necessary.
+        if (age < cut || (age === cut && excess <= 0)) continue
+        if (age === cut) excess -= bytes
+        total -= bytes
         await rm(path, { force: true })
         this.evicted++
       }
     }
-    this.#swept = counts.total
+    this.#swept = total
   }
 
   /** All derivatives. Removes incomplete files and empty folders, and skips what disappears in the meantime. */
@@ -145,7 +159,7 @@ export class DerivativeFolder {
         if (info?.isFile() !== true) continue
         const ageMs = Math.max(0, now - info.mtimeMs)
         if (name.includes('.') && ageMs > MAX_INCOMPLETE_AGE_MS) await rm(path, { force: true })
-        else yield { path, bytes: diskBytes(info.size), ageMs }
+        else yield { path, bytes: diskBytes(info.size), age: classOf(ageMs) }
       }
       // Fails, as it should, unless the folder is empty.
       await rmdir(folder).catch(() => {})
@@ -204,42 +218,7 @@ async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
 
 /** Ages within a class, whose files are evicted in any order, differ by 0.3 % at most. */
 const CLASSES_PER_DOUBLING = 256
-/** The last one begins after 68 years. */
-const CLASSES = 31 * CLASSES_PER_DOUBLING
-
-const classOf = (ageMs: number): number =>
-  Math.min(CLASSES - 1, Math.floor(Math.log2(1 + ageMs / 1_000) * CLASSES_PER_DOUBLING))
-
-/** Bytes of files by their age. */
-class AgeCounts {
-  readonly #bytes = new Float64Array(CLASSES)
-  total = 0
-
-  add(ageMs: number, bytes: number): void {
-    const age = classOf(ageMs)
-    this.#bytes[age] = (this.#bytes[age] ?? 0) + bytes
-    this.total += bytes
-  }
-
-  /**
-   * Chooses the oldest files, and subtracts them from the total as they are evicted.
-   * @param excess bytes to evict
-   * @returns whether to evict a file, to be called once for each
-   */
-  evict(excess: number): (ageMs: number, bytes: number) => boolean {
-    let cut = CLASSES - 1
-    let rest = excess
-    while (cut > 0 && (this.#bytes[cut] ?? 0) < rest) rest -= this.#bytes[cut--] ?? 0
-    return (ageMs, bytes) => {
-      const age = classOf(ageMs)
-      // The youngest class that is affected loses only as much as necessary.
-      if (age < cut || (age === cut && rest <= 0)) return false
-      if (age === cut) rest -= bytes
-      this.total -= bytes
-      return true
-    }
-  }
-}
+const classOf = (ageMs: number): number => Math.floor(Math.log2(1 + ageMs / 1_000) * CLASSES_PER_DOUBLING)
 
 /** Identifies the format of the file. A different format gets a different signature. */
 const SIGNATURE = 'CTD1'
