@@ -50,7 +50,6 @@ import {
   type FilteredRecord,
 } from './filtered-record.ts'
 
-
 /** The largest number of words that can be asked for. */
 export const MAX_WORDS = 6
 

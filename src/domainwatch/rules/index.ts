@@ -1,6 +1,20 @@
 import { parseParameters, type Values } from '../../http/parameters.ts'
-import { FilterContext, changedRecord, MAX_TAGS, splitTags, toColumn, type FilteredRecord } from '../filtered-record.ts'
-import { filterParameters, letsThrough, readFilters, type Filters, parseSavedFilters, type SavedFilters } from '../filters.ts'
+import {
+  FilterContext,
+  changedRecord,
+  MAX_TAGS,
+  splitTags,
+  toColumn,
+  type FilteredRecord,
+} from '../filtered-record.ts'
+import {
+  filterParameters,
+  letsThrough,
+  readFilters,
+  type Filters,
+  parseSavedFilters,
+  type SavedFilters,
+} from '../filters.ts'
 import type { ActiveRule, RuleProperties, RuleRow } from './queries.ts'
 import { toChange, DOMAIN_FIELDS, type Change } from '../../storage/database/changes/change.ts'
 import { encodeRows } from '../../storage/database/batch.ts'
