@@ -18,6 +18,7 @@ import { FOREIGN_STORE, STRANGE_STORE } from '../imagestore/blobs.ts'
 import { eraseAddresses, hasOldAddresses, hasExpiredImages } from '../imagestore/image-records.ts'
 import type { Imagestore } from '../imagestore/index.ts'
 import type { BackgroundJob } from '../lib/background-jobs.ts'
+import type { InterruptibleSleep } from '../lib/clock.ts'
 import { backup, type BackupOutcome } from '../operations/transfer/backup.ts'
 import type { BackupLocation } from '../operations/transfer/place.ts'
 import { lastRuns, recorded } from '../operations/transfer/instance.ts'
@@ -74,27 +75,42 @@ export function backgroundJobs(
   { watches }: Subscriptions,
   { rechecks, feeds, jobs }: { rechecks: Rechecks | undefined; feeds: Feeds; jobs: Jobs },
 ): BackgroundJob[] {
-  const { accounts, clock, database, log, staging } = context
+  const { accounts, clock, config, database, log, staging } = context
   const leases = new Leases(database)
-  // Runs as long as this process holds the lease.
-  const delivery: LeasedWork = {
-    // Another name than in 0.1, whose nodes would hold the lease during an upgrade and would run the feeds only.
-    name: 'delivery to destinations of watches',
-    everyMs: 0,
-    pending: () => watches.notifiers.hasWatches(),
-    run: (signal) => watches.notifiers.run(signal),
-  }
-  const hookDelivery: LeasedWork = {
-    name: 'delivery to hooks',
-    everyMs: 0,
-    pending: () => images.hooks.notifiers.hasWatches(),
-    run: (signal) => images.hooks.notifiers.run(signal),
-  }
-  const shared = (work: LeasedWork): BackgroundJob => ({
+  const shared = (work: LeasedWork, wakeup?: InterruptibleSleep): BackgroundJob => ({
     name: work.name,
     everyMs: POLL_MS,
     run: (stop) => leases.run(work, stop),
+    ...(wakeup && { wakeup }),
   })
+  /** Work that runs as long as this process holds the lease, or until there is no more. */
+  const lasting = (
+    name: string,
+    part: Pick<LeasedWork, 'run'>,
+    pending?: () => Promise<boolean>,
+  ): LeasedWork => ({
+    name,
+    everyMs: 0,
+    ...(pending && { pending }),
+    run: (signal) => part.run(signal),
+  })
+  const deliver = (
+    name: string,
+    notifiers: Pick<LeasedWork, 'run'> & {
+      readonly wakeup: InterruptibleSleep
+      hasWatches(): Promise<boolean>
+    },
+  ) =>
+    shared(
+      lasting(name, notifiers, () => notifiers.hasWatches()),
+      notifiers.wakeup,
+    )
+  const reminders: LeasedWork = {
+    name: 'reminders of the time for objections',
+    everyMs: 0,
+    pending: () => hasToRemind(database, clock, config.timeZone),
+    run: (signal) => remindOfObjections(database, clock, config.timeZone, signal),
+  }
   return [
     {
       name: 'sweep of staged files',
@@ -110,54 +126,20 @@ export function backgroundJobs(
     { name: 'recording of key uses', everyMs: MINUTE, run: () => accounts.writeUses() },
     // Each machine has a folder of its own.
     { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: (stop) => images.derivatives.sweep(stop) },
-    ...sharedWork(context, images).map(shared),
-    ...(context.config.backupTo === undefined
-      ? []
-      : [shared(dailyBackups(context, context.config.backupTo))]),
-    // Delivery starts as soon as the first watch exists.
-    { ...shared(delivery), wakeup: watches.notifiers.wakeup },
-    { ...shared(hookDelivery), wakeup: images.hooks.notifiers.wakeup },
+    ...sharedWork(context, images).map((work) => shared(work)),
+    ...(config.backupTo === undefined ? [] : [shared(dailyBackups(context, config.backupTo))]),
+    // Another name than in 0.1, whose nodes would hold the lease during an upgrade and would run the feeds only.
+    deliver('delivery to destinations of watches', watches.notifiers),
+    deliver('delivery to hooks', images.hooks.notifiers),
     // They are due soon after the clock was set.
-    { ...shared(reminders(context)), ...(clock.moved && { wakeup: clock.moved }) },
-    // A job starts as soon as it is ready.
-    { ...shared(accountJobs(jobs)), wakeup: jobs.wakeup },
-    ...(rechecks === undefined ? [] : [shared(recheckWork(rechecks))]),
-    ...(feeds.isEmpty ? [] : [shared(feedWork(feeds))]),
+    shared(reminders, clock.moved),
+    shared(
+      lasting('jobs of accounts', jobs, () => jobs.hasWork()),
+      jobs.wakeup,
+    ),
+    ...(rechecks === undefined ? [] : [shared(lasting('DNS rechecks', rechecks, () => rechecks.hasWork()))]),
+    ...(feeds.isEmpty ? [] : [shared(lasting('fetch of feeds', feeds))]),
   ]
-}
-
-function reminders({ clock, config, database }: Context): LeasedWork {
-  return {
-    name: 'reminders of the time for objections',
-    everyMs: 0,
-    pending: () => hasToRemind(database, clock, config.timeZone),
-    run: (signal) => remindOfObjections(database, clock, config.timeZone, signal),
-  }
-}
-
-/** Runs until there are no jobs, or the lease is lost. */
-function accountJobs(jobs: Jobs): LeasedWork {
-  return {
-    name: 'jobs of accounts',
-    everyMs: 0,
-    pending: () => jobs.hasWork(),
-    run: (signal) => jobs.run(signal),
-  }
-}
-
-/** Runs as long as this process holds the lease. */
-function recheckWork(rechecks: Rechecks): LeasedWork {
-  return {
-    name: 'DNS rechecks',
-    everyMs: 0,
-    pending: () => rechecks.hasWork(),
-    run: (signal) => rechecks.run(signal),
-  }
-}
-
-/** Runs as long as this process holds the lease. */
-function feedWork(feeds: Feeds): LeasedWork {
-  return { name: 'fetch of feeds', everyMs: 0, run: (signal) => feeds.run(signal) }
 }
 
 /** Jobs that can be interrupted at any point and repeated, even concurrently. */

@@ -12,19 +12,29 @@ export interface Finding {
 export const LEVELS = ['ok', 'warn', 'fail'] as const
 export type Level = (typeof LEVELS)[number]
 
+/** A finding of a check whose name is known. */
+export type Result = Omit<Finding, 'check'>
+
+/** Yields what was found, and returns what there is to say if nothing was. */
+export type Look = AsyncGenerator<Result, string | undefined>
+
 /** Looks at one thing. Throws if that could not be done, which is a failure too. */
 export interface Check {
   readonly name: string
-  readonly run: () => Promise<readonly Result[]>
+  readonly run: () => Look
 }
-
-/** A finding of a check whose name is known. */
-export type Result = Omit<Finding, 'check'>
 
 export const ok = (text: string): Result => ({ level: 'ok', text, mend: null })
 export const warn = (text: string, mend: string): Result => ({ level: 'warn', text, mend })
 export const fail = (text: string, mend: string): Result => ({ level: 'fail', text, mend })
 
-/** Returns the problems, or that there are none. */
-export const problemsOr = (problems: readonly Result[], text: string): readonly Result[] =>
-  problems.length > 0 ? problems : [ok(text)]
+/** Returns what a look yields, or else that all is well. */
+export async function collect(look: Look): Promise<readonly Result[]> {
+  const results: Result[] = []
+  for (;;) {
+    const { done, value } = await look.next()
+    if (done !== true) results.push(value)
+    else if (value === undefined || results.length > 0) return results
+    else return [ok(value)]
+  }
+}

@@ -3,14 +3,12 @@ import { withTimeout } from '../../lib/concurrency.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Config } from '../config/config.ts'
-import { clockChecks } from './clock.ts'
-import { type Check, type Finding, type Result } from './finding.ts'
-import { machineChecks } from './machine.ts'
+import { operationChecks, storeChecks, unopened } from './contents.ts'
+import { collect, fail, type Check, type Finding, type Look, type Result } from './finding.ts'
+import { clockChecks, machineChecks } from './machine.ts'
 import { networkChecks } from './network.ts'
-import { operationChecks } from './operation.ts'
-import { storeChecks, unopened } from './stores.ts'
 
-export { clockStepMs } from './clock.ts'
+export { clockStepMs } from './machine.ts'
 export { LEVELS, type Finding, type Level } from './finding.ts'
 
 /** Reading the pages of a large database takes the longest. */
@@ -27,38 +25,38 @@ export async function diagnose(
   database: Database | Error,
   clock: Clock,
 ): Promise<readonly Finding[]> {
-  const machine = machineChecks(config)
-  if (database instanceof Error)
-    return runAll([...machine, { name: 'database', run: async () => [unopened(database)] }])
-  return runAll([
-    ...machine,
+  const findings: Finding[] = []
+  const add = (check: string, { level, text, mend }: Result) =>
+    // One line each: SQLite reports damage in many.
+    findings.push({ check, level, text: text.replace(/\s+/g, ' ').slice(0, MAX_CHARACTERS), mend })
+  // One after the other: some use what others found, and none may distort another.
+  for (const { name, run } of getChecks(config, database, clock)) {
+    try {
+      const isDone = await withTimeout(
+        collect(run()).then((results) => results.forEach((result) => add(name, result))),
+        CHECK_TIMEOUT_MS,
+      )
+      if (!isDone) add(name, fail('it did not end in time', 'see the log'))
+    } catch (error) {
+      add(name, fail(asError(error).message, 'see the log'))
+    }
+  }
+  return findings
+}
+
+function getChecks(config: Config, database: Database | Error, clock: Clock): readonly Check[] {
+  if (database instanceof Error) {
+    async function* run(error: Error): Look {
+      yield unopened(error)
+      return
+    }
+    return [...machineChecks(config), { name: 'database', run: () => run(database) }]
+  }
+  return [
+    ...machineChecks(config),
     ...clockChecks(config, database, clock),
     ...storeChecks(config, database),
     ...networkChecks({ clock, config, database }),
     ...operationChecks(config, database, clock),
-  ])
-}
-
-/** One after the other: some use what others found, and none may distort another. */
-async function runAll(checks: readonly Check[]): Promise<readonly Finding[]> {
-  const findings: Finding[] = []
-  for (const { name, run } of checks) {
-    // One line each: SQLite reports damage in many.
-    const found = (result: Result) =>
-      void findings.push({
-        check: name,
-        ...result,
-        text: result.text.replace(/\s+/g, ' ').slice(0, MAX_CHARACTERS),
-      })
-    try {
-      const isDone = await withTimeout(
-        run().then((results) => results.forEach(found)),
-        CHECK_TIMEOUT_MS,
-      )
-      if (!isDone) found({ level: 'fail', text: 'it did not end in time', mend: 'see the log' })
-    } catch (error) {
-      found({ level: 'fail', text: asError(error).message, mend: 'see the log' })
-    }
-  }
-  return findings
+  ]
 }

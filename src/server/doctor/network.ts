@@ -8,7 +8,7 @@ import { asError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Config } from '../config/config.ts'
 import { assertPortsFree, PortTaken } from '../ports.ts'
-import { fail, ok, problemsOr, warn, type Check, type Result } from './finding.ts'
+import { collect, fail, ok, warn, type Check, type Look, type Result } from './finding.ts'
 
 const TIMEOUT_MS = 5_000
 const UPLOAD_TIMEOUT_MS = 60_000
@@ -26,43 +26,42 @@ export function networkChecks({ clock, config, database }: NetworkSubject): read
   /** The address of the service at the port, if it is this instance. */
   let local: string | undefined
   let leadsHere = true
-  const tries = async (run: (local: string, publicUrl: string) => Promise<readonly Result[]>) => {
-    if (local === undefined) return [ok('not tried: no service runs here')]
-    return leadsHere ? run(local, config.baseUrl || local) : [ok('not tried before the public URL works')]
+  async function* atPort(): Look {
+    const address = await addressAtPort(config)
+    if ('level' in address) {
+      yield address
+      return
+    }
+    const { url } = address
+    await using probe = await lendProbeKey(database, clock)
+    if (typeof probe.key === 'string' && !(await opens(url, probe.key))) {
+      yield fail(`another instance of Catalejo listens on ${url}`, 'stop it, or take another --port')
+      return
+    }
+    local = url
+    return `this instance listens on ${url}`
+  }
+  async function* atPublicUrl(): Look {
+    if (local === undefined) return config.baseUrl === '' ? NOT_RUNNING : yield* checkStopped(config.baseUrl)
+    await using probe = await lendProbeKey(database, clock)
+    const found = await collect(checkPublicUrl(config, config.baseUrl || local, probe.key))
+    leadsHere = found.every(({ level }) => level !== 'fail')
+    yield* found
+    return
+  }
+  async function* tries(run: (local: string, publicUrl: string) => Look): Look {
+    if (local === undefined) return NOT_RUNNING
+    return leadsHere ? yield* run(local, config.baseUrl || local) : 'not tried before the public URL works'
   }
   return [
-    {
-      name: 'port',
-      run: async () => {
-        const address = await addressAtPort(config)
-        if ('level' in address) return [address]
-        const { url } = address
-        const isThis = await withProbeKey(
-          database,
-          clock,
-          async (key) => typeof key !== 'string' || opens(url, key),
-        )
-        if (!isThis)
-          return [fail(`another instance of Catalejo listens on ${url}`, 'stop it, or take another --port')]
-        local = url
-        return [ok(`this instance listens on ${local}`)]
-      },
-    },
-    {
-      name: 'public URL',
-      run: async () => {
-        if (local === undefined && config.baseUrl !== '') return checkStopped(config.baseUrl)
-        const found = await tries((_, url) =>
-          withProbeKey(database, clock, (key) => checkPublicUrl(config, url, key)),
-        )
-        leadsHere = found.every(({ level }) => level !== 'fail')
-        return found
-      },
-    },
+    { name: 'port', run: atPort },
+    { name: 'public URL', run: atPublicUrl },
     { name: 'proxy', run: () => tries((address, url) => checkForwarded(config, address, url)) },
     { name: 'metrics', run: () => tries((_, url) => checkMetrics(config, url)) },
   ]
 }
+
+const NOT_RUNNING = 'not tried: no service runs here'
 
 /** Returns the address of the instance of Catalejo at the port, or what is found there instead. */
 export async function addressAtPort(config: Config): Promise<Result | { readonly url: string }> {
@@ -77,22 +76,16 @@ export async function addressAtPort(config: Config): Promise<Result | { readonly
 }
 
 /** Lends a key that reads the records of an account; undefined if there is no account for it, an error if none can be stored. */
-async function withProbeKey<T>(
+async function lendProbeKey(
   database: Database,
   clock: Clock,
-  use: (key: string | Error | undefined) => Promise<T>,
-): Promise<T> {
+): Promise<AsyncDisposable & { readonly key: string | Error | undefined }> {
   const accounts = createAccounts(database, clock)
   const [account] = await accounts.ofService('domainwatch')
-  if (account === undefined) return use(undefined)
-  const outcome = await accounts.createProbeKey(account.name).catch(asError)
-  if (outcome instanceof Error) return use(outcome)
-  if (outcome.kind !== 'created') return use(undefined)
-  try {
-    return await use(outcome.key)
-  } finally {
-    await accounts.remove(outcome.id)
-  }
+  const outcome = account && (await accounts.createProbeKey(account.name).catch(asError))
+  if (outcome === undefined || outcome instanceof Error || outcome.kind !== 'created')
+    return { key: outcome instanceof Error ? outcome : undefined, async [Symbol.asyncDispose]() {} }
+  return { key: outcome.key, [Symbol.asyncDispose]: () => accounts.remove(outcome.id) }
 }
 
 /** Returns a metric of the service that listens at an address; 0 if it has none of that name. */
@@ -114,58 +107,53 @@ const get = (url: string, headers: Record<string, string> = {}) =>
   fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
 
 /** What clients need of a proxy: the path, streams, and bodies as large as those that the service takes. */
-async function checkPublicUrl(
-  config: Config,
-  url: string,
-  key: string | Error | undefined,
-): Promise<readonly Result[]> {
-  if (key instanceof Error)
-    return [fail(`nothing can be stored: ${key.message}`, 'free space on the disk, or mend the database')]
-  if (key === undefined) return [ok('not tried: there is no account of domainwatch to try it with')]
+async function* checkPublicUrl(config: Config, url: string, key: string | Error | undefined): Look {
+  if (key instanceof Error) {
+    yield fail(`nothing can be stored: ${key.message}`, 'free space on the disk, or mend the database')
+    return
+  }
+  if (key === undefined) return 'not tried: there is no account of domainwatch to try it with'
   const isSame = await opens(url, key).catch(asError)
-  if (isSame instanceof Error) return [unreachable(url, isSame)]
-  if (!isSame)
-    return [fail(`${url} does not lead to this instance`, 'check the address in the proxy, and --base-url')]
-  const problems: Result[] = []
+  if (isSame !== true) {
+    yield isSame instanceof Error
+      ? unreachable(url, isSame)
+      : fail(`${url} does not lead to this instance`, 'check the address in the proxy, and --base-url')
+    return
+  }
   const prefix = new URL(url).pathname.replace(/\/$/, '')
   const home = await get(`${url}/`, { accept: 'text/html' })
   const target = home.headers.get('location') ?? ''
   if (new URL(target, url).pathname !== `${prefix}/console/`)
-    problems.push(
-      fail(
-        `${url}/ leads to ${target || home.status}`,
-        `the proxy must keep the path ${prefix || '/'}, as --base-url names it`,
-      ),
+    yield fail(
+      `${url}/ leads to ${target || home.status}`,
+      `the proxy must keep the path ${prefix || '/'}, as --base-url names it`,
     )
   if (!(await streams(apiUrl(url, 'events', key))))
-    problems.push(warn('the proxy buffers event streams', 'turn off response buffering in the proxy'))
+    yield warn('the proxy buffers event streams', 'turn off response buffering in the proxy')
   const limit = maxBodyBytes(config.maxImageBytes)
   const upload = `${url}/api/v1/imagestore/upload`
   for (const declared of [limit, limit + MIB]) {
     const answer = await post(upload, declared)
     if (answer === 401 || answer === 413) continue
-    problems.push(
-      warn(
-        `a body of ${Math.ceil(declared / MIB)} MiB is answered by ${typeof answer === 'number' ? `${answer} without JSON` : answer}, not by the service`,
-        `let the proxy pass bodies of ${Math.ceil(limit / MIB) + 1} MiB: client_max_body_size in nginx, request_body in Caddy`,
-      ),
+    yield warn(
+      `a body of ${Math.ceil(declared / MIB)} MiB is answered by ${typeof answer === 'number' ? `${answer} without JSON` : answer}, not by the service`,
+      `let the proxy pass bodies of ${Math.ceil(limit / MIB) + 1} MiB: client_max_body_size in nginx, request_body in Caddy`,
     )
     break
   }
-  return problemsOr(problems, `${url} leads here, with streams and bodies of ${Math.ceil(limit / MIB)} MiB`)
+  return `${url} leads here, with streams and bodies of ${Math.ceil(limit / MIB)} MiB`
 }
 
 /** What clients meet at the public URL while no service runs here. */
-async function checkStopped(url: string): Promise<readonly Result[]> {
+async function* checkStopped(url: string): Look {
   const answer = await get(`${url}/healthz`).catch(asError)
-  if (answer instanceof Error) return [unreachable(url, answer)]
-  if (answer.status === 200) return [ok(`not tried: no service runs here, but one answers at ${url}`)]
-  return [
-    fail(
+  if (answer instanceof Error) yield unreachable(url, answer)
+  else if (answer.status !== 200)
+    yield fail(
       `the service is not running, and the proxy answers ${answer.status} at ${url}`,
       'start the service: systemctl start catalejo, or catalejo serve',
-    ),
-  ]
+    )
+  return `not tried: no service runs here, but one answers at ${url}`
 }
 
 function unreachable(url: string, error: Error): Result {
@@ -225,28 +213,28 @@ function post(url: string, bytes: number): Promise<number | string> {
 }
 
 /** Whether requests come through a proxy whose X-Forwarded-For the service ignores. */
-async function checkForwarded(config: Config, local: string, publicUrl: string): Promise<readonly Result[]> {
+async function* checkForwarded(config: Config, local: string, publicUrl: string): Look {
   const readIgnored = () => readMetric(config, local, 'catalejo_forwarded_ignored_total')
   const before = await readIgnored()
   await get(`${publicUrl}/healthz`)
   const after = await readIgnored()
-  if (after === 0) return [ok('no X-Forwarded-For is ignored')]
+  if (after === 0) return 'no X-Forwarded-For is ignored'
   const seen = after > before ? 'is ignored' : `was ignored ${after} times since the start`
-  return [
-    warn(
-      `X-Forwarded-For ${seen}: all clients of the proxy count as one address, and uploads get the proxy's`,
-      'name the address of the proxy in --trusted-proxies; the log says which it is',
-    ),
-  ]
+  yield warn(
+    `X-Forwarded-For ${seen}: all clients of the proxy count as one address, and uploads get the proxy's`,
+    'name the address of the proxy in --trusted-proxies; the log says which it is',
+  )
+  return
 }
 
-async function checkMetrics({ baseUrl, metricsAddress }: Config, url: string): Promise<readonly Result[]> {
-  if (metricsAddress !== undefined) return [ok(`only on ${metricsAddress.host}:${metricsAddress.port}`)]
+async function* checkMetrics({ baseUrl, metricsAddress }: Config, url: string): Look {
+  if (metricsAddress !== undefined) return `only on ${metricsAddress.host}:${metricsAddress.port}`
   const isOpen = (await get(`${url}/metrics`)).status === 200
   const { hostname } = new URL(url)
   if (isOpen && hostname !== 'localhost' && !isLoopback(hostname))
-    return [
-      warn(`${url}/metrics can be read by anyone`, 'close the path in the proxy, or set --metrics-address'),
-    ]
-  return [ok(baseUrl === '' ? 'only this machine can read them' : 'closed at the public URL')]
+    yield warn(
+      `${url}/metrics can be read by anyone`,
+      'close the path in the proxy, or set --metrics-address',
+    )
+  return baseUrl === '' ? 'only this machine can read them' : 'closed at the public URL'
 }
