@@ -1,19 +1,17 @@
 import type { CopyResult } from '../operations/transfer/copy-images.ts'
-import { type InstanceLocation, recorded, type RunKind } from '../operations/transfer/instance.ts'
+import { type InstanceLocation, recorded, Refusal, type RunKind } from '../operations/transfer/instance.ts'
 import { migrate } from '../operations/transfer/migrate.ts'
 import { readManifest, snapshotsIn, type Manifest } from '../operations/transfer/manifest.ts'
 import {
-  parsePlace,
-  type BackupLocation,
   assertBackupFolder,
   openPlace,
   type BackupPlace,
 } from '../operations/transfer/place.ts'
-import { restore, compareSample } from '../operations/transfer/restore.ts'
+import { restore, compareSample, UnusableSnapshot } from '../operations/transfer/restore.ts'
 import type { Config, Flags } from '../server/config/config.ts'
 import { settings } from '../server/config/settings.ts'
 import { isBlobKey } from '../storage/blobs/blob-store.ts'
-import { S3_LOCATION_TAKES } from '../storage/blobs/s3/location.ts'
+import { parsePlace, S3_LOCATION_TAKES, type BackupLocation } from '../storage/blobs/s3/location.ts'
 import { fail, failureLine, usageFault, createProgress, type ShownProgress } from './output.ts'
 import { openInstance } from './instance.ts'
 import type { Options } from './command.ts'
@@ -31,20 +29,8 @@ export async function restoreCommand({ config, own, positionals }: Options): Pro
   if (address === undefined) return
   const advice = 'The restore is not complete. Run the same command again.'
   await withProgress(advice, async (progress) => {
-    const outcome = await restore(address, config, {
-      open: openInstance,
-      snapshot: own['snapshot'],
-      progress,
-    })
-    if (outcome.kind === 'refused') return fail(outcome.reason)
-    if (outcome.kind === 'unusable') {
-      const { others, reasons, snapshot = '' } = outcome
-      for (const reason of reasons) console.error(`snapshot ${snapshot}: ${reason}`)
-      fail('nothing was restored')
-      if (others.length > 0) console.error(`Other snapshots: ${others.join(' ')}`)
-      return
-    }
-    const { images, manifest, rows } = outcome
+    const options = { open: openInstance, snapshot: own['snapshot'], progress }
+    const { images, manifest, rows } = await restore(address, config, options)
     console.log(`snapshot ${manifest.name}: ${countOf(rows, 'row')}; ${imagesText(images)}`)
     reportFaults(
       images,
@@ -60,9 +46,8 @@ export async function migrateCommand({ config, own, switches }: Options): Promis
   const advice = 'The copy is not complete. Run the same command again.'
   await withProgress(advice, async (progress) => {
     const force = switches.has('force')
-    const outcome = await migrate({ open: openInstance, from: config, to, force, progress })
-    if (outcome.kind === 'refused') return fail(outcome.reason)
-    const { rows, images, isOutdated } = outcome
+    const options = { open: openInstance, from: config, to, force, progress }
+    const { rows, images, isOutdated } = await migrate(options)
     const parts = [
       ...(rows === undefined ? [] : [`${rows} rows`]),
       ...(images === undefined ? [] : [imagesText(images)]),
@@ -91,7 +76,7 @@ function getTarget(from: Config, own: Flags): InstanceLocation | undefined {
 }
 
 /** Reads the place of the backups: by default that of regular ones. Undefined, and reported, if there is none, or it is not valid. */
-export function readPlace([text]: readonly string[], config?: Config): BackupLocation | undefined {
+function readPlace([text]: readonly string[], config?: Config): BackupLocation | undefined {
   if (text === undefined) return config?.backupTo ?? usageFault('name a PLACE, or set --backup-to')
   const place = text === '' ? undefined : parsePlace(text)
   return place ?? usageFault(`a PLACE must be a folder or ${S3_LOCATION_TAKES}`)
@@ -101,7 +86,7 @@ export function readPlace([text]: readonly string[], config?: Config): BackupLoc
  * Returns what `run` returns; undefined if it failed, which is reported.
  * @param advice printed after a failure that left something to continue
  */
-export async function withProgress<T>(
+async function withProgress<T>(
   advice: string | undefined,
   run: (progress: ShownProgress) => Promise<T>,
 ): Promise<T | undefined> {
@@ -110,18 +95,26 @@ export async function withProgress<T>(
     return await run(progress)
   } catch (error) {
     progress.end()
-    fail(failureLine(error))
+    if (error instanceof UnusableSnapshot) reportUnusable(error)
+    else fail(failureLine(error))
+    if (error instanceof Refusal) return undefined
     if (advice !== undefined && progress.hasBegun) console.error(advice)
     return undefined
   }
 }
 
-export function imagesText({ copied, copiedBytes, present }: CopyResult): string {
+function reportUnusable({ others, reasons, snapshot }: UnusableSnapshot): void {
+  for (const reason of reasons) console.error(`snapshot ${snapshot}: ${reason}`)
+  fail('nothing was restored')
+  if (others.length > 0) console.error(`Other snapshots: ${others.join(' ')}`)
+}
+
+function imagesText({ copied, copiedBytes, present }: CopyResult): string {
   return `${countOf(copied, 'image')} copied (${(copiedBytes / 1e6).toFixed(1)} MB), ${present} there before`
 }
 
 /** Lists the images that could not be copied, followed by `explanation`, and sets the exit code if there are any. */
-export function reportFaults({ faults, faultCount }: CopyResult, explanation: string): void {
+function reportFaults({ faults, faultCount }: CopyResult, explanation: string): void {
   if (faultCount === 0) return
   for (const { key, kind } of faults) console.error(`image ${printable(key)}: ${kind}`)
   if (faultCount > faults.length) console.error(`and ${faultCount - faults.length} more`)
@@ -143,13 +136,9 @@ export async function createBackup({ config, own, positionals }: Options): Promi
   await withProgress(undefined, async (progress) => {
     await using instance = await openInstance(config, { existing: true })
     const create = () => backup(instance, config, place, { keep, progress })
-    const outcome = isRegular
-      ? await recorded(instance.database, 'backup', create, (one) =>
-          one.kind === 'refused' ? one.reason : undefined,
-        )
+    const { images, manifest, pruned } = isRegular
+      ? await recorded(instance.database, 'backup', create, () => undefined)
       : await create()
-    if (outcome.kind === 'refused') return fail(outcome.reason)
-    const { images, manifest, pruned } = outcome
     console.log(`snapshot ${manifest.name}: ${countOf(toRows(manifest), 'row')}; ${imagesText(images)}`)
     if (pruned !== undefined) {
       console.log(
@@ -209,9 +198,12 @@ export async function drillBackup({ config, positionals }: Options): Promise<voi
     try {
       const result = await withProgress(undefined, async (progress) => {
         const scratch = { data, databaseUrl: '', blobsUrl: undefined }
-        const outcome = await restore(from, scratch, { open: openInstance, snapshot: undefined, progress })
-        if (outcome.kind === 'refused') return { failure: outcome.reason }
-        if (outcome.kind === 'unusable') return { failure: outcome.reasons.join('; ') }
+        const options = { open: openInstance, snapshot: undefined, progress }
+        const outcome = await restore(from, scratch, options).catch((error: unknown) => {
+          if (error instanceof Refusal) return error
+          throw error
+        })
+        if (outcome instanceof Refusal) return { failure: outcome.message }
         await using restored = await openInstance(scratch, { existing: true })
         await using live = await openInstance(config, { existing: true })
         const { records, images, faults } = await compareSample(restored, live, outcome.manifest, progress)

@@ -19,9 +19,9 @@ import { eraseAddresses, hasOldAddresses, hasExpiredImages } from '../imagestore
 import type { Imagestore } from '../imagestore/index.ts'
 import type { BackgroundJob } from '../lib/background-jobs.ts'
 import type { InterruptibleSleep } from '../lib/clock.ts'
-import { backup, type BackupOutcome } from '../operations/transfer/backup.ts'
-import type { BackupLocation } from '../operations/transfer/place.ts'
-import { lastRuns, recorded } from '../operations/transfer/instance.ts'
+import { backup, type Backup } from '../operations/transfer/backup.ts'
+import type { BackupLocation } from '../storage/blobs/s3/location.ts'
+import { lastRuns, recorded, Refusal } from '../operations/transfer/instance.ts'
 import { sweepChanges } from '../storage/database/changes/change-log.ts'
 import { type LeasedWork, Leases } from '../storage/database/leases.ts'
 import type { Context } from './context.ts'
@@ -46,19 +46,17 @@ function dailyBackups({ blobs, clock, config, database, log }: Context, place: B
       // Called for each page of rows and each image: the process may stop, or have lost its turn.
       const progress = { begin() {}, add: () => signal.throwIfAborted(), end() {} }
       const create = () => backup({ blobs, database }, config, place, { keep: config.backupKeep, progress })
-      const failureOf = (one: BackupOutcome) => {
-        if (one.kind === 'refused') return one.reason
-        return one.images.faultCount === 0
-          ? undefined
-          : `${one.images.faultCount} images are missing or damaged`
-      }
-      const outcome = await recorded(database, 'backup', create, failureOf, clock).catch((error: unknown) => {
+      const failureOf = ({ images: { faultCount } }: Backup) =>
+        faultCount === 0 ? undefined : `${faultCount} images are missing or damaged`
+      try {
+        const { manifest } = await recorded(database, 'backup', create, failureOf, clock)
+        log.info({ snapshot: manifest.name }, 'daily backup')
+      } catch (error) {
         // A run that is given up is started again immediately, by another process.
         if (signal.aborted) throw error
-        return { kind: 'refused' as const, reason: String(error) }
-      })
-      if (outcome.kind === 'refused') log.error({ reason: outcome.reason }, 'daily backup failed')
-      else log.info({ snapshot: outcome.manifest.name }, 'daily backup')
+        const reason = error instanceof Refusal ? error.message : String(error)
+        log.error({ reason }, 'daily backup failed')
+      }
     },
   }
 }

@@ -2,9 +2,10 @@ import { readdir, rm, stat, statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { isErrorCode } from '../lib/errors.ts'
 import { backup } from '../operations/transfer/backup.ts'
-import { reportFault } from '../operations/transfer/instance.ts'
+import { Refusal, reportFault } from '../operations/transfer/instance.ts'
 import { readManifest, snapshotsIn } from '../operations/transfer/manifest.ts'
-import { openPlace, type BackupLocation } from '../operations/transfer/place.ts'
+import { openPlace } from '../operations/transfer/place.ts'
+import type { BackupLocation } from '../storage/blobs/s3/location.ts'
 import { openBlobs } from '../storage/blobs/open.ts'
 import { Staging } from '../storage/blobs/staging.ts'
 import { SCHEMA } from '../storage/database/migrations/index.ts'
@@ -32,6 +33,10 @@ export const keepBeforeUpgrade =
     try {
       await keepSnapshot(config, config.backupTo, schema, report)
     } catch (error) {
+      if (error instanceof Refusal)
+        throw new Error(`the database cannot be backed up before its upgrade: ${error.message}`, {
+          cause: error,
+        })
       if (!isErrorCode(error, 'ENOSPC')) throw error
       skip('there is no space for it in --backup-to')
     }
@@ -67,12 +72,10 @@ async function keepSnapshot(config: Config, to: BackupLocation, schema: number, 
   using blobs = await openBlobs(config.blobsUrl, join(resolve(config.data), 'blobs'), staging, reportFault)
   const progress = { begin() {}, add() {}, end() {} }
   const instance = { blobs: blobs.store, database }
-  const outcome = await backup(instance, config, to, {
+  const { manifest } = await backup(instance, config, to, {
     keep: config.backupKeep,
     upgradeFrom: schema,
     progress,
   })
-  if (outcome.kind === 'refused')
-    throw new Error(`the database cannot be backed up before its upgrade: ${outcome.reason}`)
-  report.info(`backed up the database of schema ${schema} as snapshot ${outcome.manifest.name}`)
+  report.info(`backed up the database of schema ${schema} as snapshot ${manifest.name}`)
 }

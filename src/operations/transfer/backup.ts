@@ -7,10 +7,9 @@ import {
   getImages,
   withRemovalsHeld,
   getOwner,
-  refuse,
   type Instance,
   type InstanceLocation,
-  type Refusal,
+  Refusal,
 } from './instance.ts'
 import {
   manifestFile,
@@ -21,7 +20,8 @@ import {
   type Manifest,
   type TableBackup,
 } from './manifest.ts'
-import { type BackupLocation, openPlace, overlapsInstance, type BackupPlace } from './place.ts'
+import { openPlace, overlapsInstance, type BackupPlace } from './place.ts'
+import type { BackupLocation } from '../../storage/blobs/s3/location.ts'
 import { getContents, writeTable } from './table-files.ts'
 
 /** Age of temporary files that an interrupted backup left behind. */
@@ -35,36 +35,33 @@ export interface BackupOptions {
   readonly progress: Progress
 }
 
-export type BackupOutcome =
-  | {
-      readonly kind: 'written'
-      readonly manifest: Manifest
-      readonly images: CopyResult
-      /** Undefined if nothing was to be removed, or images could not be copied: then older snapshots may still be needed. */
-      readonly pruned: Pruned | undefined
-    }
-  | Refusal
+export interface Backup {
+  readonly manifest: Manifest
+  readonly images: CopyResult
+  /** Undefined if nothing was to be removed, or images could not be copied: then older snapshots may still be needed. */
+  readonly pruned: { readonly snapshots: number; readonly files: number; readonly images: number } | undefined
+}
 
-/** Takes a snapshot of a running instance. */
+/** Takes a snapshot of a running instance. @throws Refusal */
 export async function backup(
   instance: Pick<Instance, 'blobs' | 'database'>,
   from: InstanceLocation,
   to: BackupLocation,
   options: BackupOptions,
-): Promise<BackupOutcome> {
+): Promise<Backup> {
   const { keep } = options
   if (await overlapsInstance(to, from))
-    return refuse('backups cannot be stored with the data or images of the instance')
+    throw new Refusal('backups cannot be stored with the data or images of the instance')
   using place = await openPlace(to, from.data)
   await place.staging.sweep(systemClock.now(), LEFTOVER_AGE_MS)
   const owner = await getOwner(instance.database)
   if (await isOfOtherInstance(place, owner))
-    return refuse('it holds backups of another instance: use a separate place for each')
+    throw new Refusal('it holds backups of another instance: use a separate place for each')
   return await withRemovalsHeld(instance.database, async () => {
     const taken = await takeSnapshot(instance, place, owner, options)
     const mayPrune = keep !== undefined && taken.images.faultCount === 0
     const pruned = mayPrune ? await pruneSnapshots(place, keep) : undefined
-    return { kind: 'written', ...taken, pruned }
+    return { ...taken, pruned }
   })
 }
 
@@ -104,18 +101,12 @@ async function isOfOtherInstance(place: BackupPlace, owner: string): Promise<boo
   return typeof manifest === 'object' && manifest.owner !== '' && manifest.owner !== owner
 }
 
-export interface Pruned {
-  readonly snapshots: number
-  readonly files: number
-  readonly images: number
-}
-
 /**
  * Removes all but the newest regular snapshots and the newest one from before an upgrade, and then every file that no snapshot needs. Requires the instance's hold: files that
  * another backup is writing would look unneeded. Keeps the keys of all needed images in memory, 100 bytes each.
  * @throws if a snapshot to keep cannot be read, because then its files are unknown
  */
-async function pruneSnapshots(place: BackupPlace, keep: number): Promise<Pruned> {
+async function pruneSnapshots(place: BackupPlace, keep: number) {
   const all = new Map<string, Manifest | string>()
   for (const name of await snapshotsIn(place)) all.set(name, await readManifest(place, name))
   const isOfUpgrade = ([, manifest]: [string, Manifest | string]) =>

@@ -37,13 +37,8 @@ export type OpenInstance = (
   options?: Pick<OpenOptions, 'schema' | 'existing' | 'load'>,
 ) => Promise<Instance>
 
-/** Why a command copies nothing, in words for the operator. */
-export interface Refusal {
-  readonly kind: 'refused'
-  readonly reason: string
-}
-
-export const refuse = (reason: string): Refusal => ({ kind: 'refused', reason })
+/** Says in words for the operator why a command copies nothing. */
+export class Refusal extends Error {}
 
 /** Logs a fault of the image store that will be retried, so that an operator sees why a command is waiting. */
 export function reportFault(operation: string, error: Error): void {
@@ -69,11 +64,11 @@ const HOLD_MS = 180_000
 const RENEW_HOLD_MS = 30_000
 
 /** Runs `work` while no node removes the bytes of images, so that those of a view of the records stay until they are copied. */
-export async function withRemovalsHeld<T>(database: Database, work: () => Promise<T>): Promise<T | Refusal> {
+export async function withRemovalsHeld<T>(database: Database, work: () => Promise<T>): Promise<T> {
   const until = await beginHold(database, systemClock.now(), systemClock.now() + HOLD_MS)
   if (until !== undefined) {
     const end = new Date(until).toISOString()
-    return refuse(
+    throw new Refusal(
       `another backup or migration is running, or was interrupted: try again, at the latest after ${end}`,
     )
   }

@@ -14,11 +14,10 @@ import {
   withRemovalsHeld,
   isReplaceable,
   getOwner,
-  refuse,
   type Instance,
   type InstanceLocation,
   type OpenInstance,
-  type Refusal,
+  Refusal,
 } from './instance.ts'
 
 export interface Migration {
@@ -30,36 +29,36 @@ export interface Migration {
   readonly progress: Progress
 }
 
-export type MigrationOutcome =
-  | {
-      readonly kind: 'copied'
-      /** Undefined if the database does not move. */
-      readonly rows: number | undefined
-      /** Undefined if the images do not move. */
-      readonly images: CopyResult | undefined
-      /** Whether the source recorded changes meanwhile, which the copy lacks. Then no service starts on the copy. */
-      readonly isOutdated: boolean
-    }
-  | Refusal
+export interface Migrated {
+  /** Undefined if the database does not move. */
+  readonly rows: number | undefined
+  /** Undefined if the images do not move. */
+  readonly images: CopyResult | undefined
+  /** Whether the source recorded changes meanwhile, which the copy lacks. Then no service starts on the copy. */
+  readonly isOutdated: boolean
+}
 
-/** Copies an instance to another database, another blob store, or both: a backup that is restored while it is read. */
-export async function migrate({ open, from, to, force, progress }: Migration): Promise<MigrationOutcome> {
+/**
+ * Copies an instance to another database, another blob store, or both: a backup that is restored while it is read.
+ * @throws Refusal
+ */
+export async function migrate({ open, from, to, force, progress }: Migration): Promise<Migrated> {
   const moves = {
     database: databaseName(from) !== databaseName(to),
     images: imagesName(from) !== imagesName(to),
   }
   if (!moves.database && !moves.images)
-    return refuse('the target is the source: give --to-database-url, --to-blobs-url or --to-data')
+    throw new Refusal('the target is the source: give --to-database-url, --to-blobs-url or --to-data')
   await using source = await open(from, { existing: true })
   await using target = await open(to, { load: true })
   if (moves.database) {
     if (await isSame(source.database, target.database))
-      return refuse('both addresses are of the same database')
+      throw new Refusal('both addresses are of the same database')
     if (!force && !(await isReplaceable(target.database, await getOwner(source.database))))
-      return refuse('the target holds the data of another instance. --force replaces all of it')
+      throw new Refusal('the target holds the data of another instance. --force replaces all of it')
   }
   if (moves.images && !force && (await isForeign(source, target)))
-    return refuse('the target holds the images of another instance. --force adds those of the source')
+    throw new Refusal('the target holds the images of another instance. --force adds those of the source')
 
   return await withRemovalsHeld(source.database, async () => {
     const before = await newestChange(source.database)
@@ -74,7 +73,7 @@ export async function migrate({ open, from, to, force, progress }: Migration): P
     progress.end()
     const isOutdated = (await newestChange(source.database)) !== before
     if (moves.database && !isOutdated) await setCopyState(target.database, 'finished')
-    return { kind: 'copied', rows, images, isOutdated }
+    return { rows, images, isOutdated }
   })
 }
 

@@ -2,20 +2,9 @@ import { lstat, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { makeFolder, undefinedIfMissing } from '../../lib/private-files.ts'
 import { openBlobs } from '../../storage/blobs/open.ts'
-import { parseS3Location, type S3Location } from '../../storage/blobs/s3/location.ts'
+import type { BackupLocation } from '../../storage/blobs/s3/location.ts'
 import { Staging } from '../../storage/blobs/staging.ts'
 import { reportFault, type InstanceLocation } from './instance.ts'
-
-/** Where backups are: a folder, or a prefix of an object store. */
-export type BackupLocation =
-  { readonly kind: 'folder'; readonly path: string } | { readonly kind: 's3'; readonly location: S3Location }
-
-/** Reads the address of a place. Undefined if it is an invalid address of an object store. */
-export function parsePlace(text: string): BackupLocation | undefined {
-  if (!text.startsWith('s3:')) return { kind: 'folder', path: text }
-  const location = parseS3Location(text)
-  return location && { kind: 's3', location }
-}
 
 /**
  * A place of backups, made of three blob stores: the tables of each snapshot, its manifest, and the images, which all

@@ -9,10 +9,9 @@ import { copyImages, type CopyResult } from './copy-images.ts'
 import {
   getImages,
   isReplaceable,
-  refuse,
   type InstanceLocation,
   type OpenInstance,
-  type Refusal,
+  Refusal,
   type Instance,
 } from './instance.ts'
 import { readManifest, snapshotsIn, type Manifest } from './manifest.ts'
@@ -21,8 +20,8 @@ import {
   openPlace,
   overlapsInstance,
   type BackupPlace,
-  type BackupLocation,
 } from './place.ts'
+import type { BackupLocation } from '../../storage/blobs/s3/location.ts'
 import { checkFiles, getContents } from './table-files.ts'
 
 export interface RestoreOptions {
@@ -32,50 +31,53 @@ export interface RestoreOptions {
   readonly progress: Progress
 }
 
-export type RestoreOutcome =
-  | {
-      readonly kind: 'restored'
-      readonly manifest: Manifest
-      readonly rows: number
-      readonly images: CopyResult
-    }
-  | Refusal
-  /** Nothing was written: the snapshot is missing, damaged, or of a later version. `others` are available. */
-  | {
-      readonly kind: 'unusable'
-      readonly snapshot: string | undefined
-      readonly reasons: readonly string[]
-      readonly others: readonly string[]
-    }
+export interface Restored {
+  readonly manifest: Manifest
+  readonly rows: number
+  readonly images: CopyResult
+}
 
-/** Restores a snapshot into an empty instance, or repeats an interrupted restore. */
+/** Nothing was written: the snapshot is missing, damaged, or of a later version. `others` are available. */
+export class UnusableSnapshot extends Refusal {
+  readonly snapshot: string
+  readonly reasons: readonly string[]
+  readonly others: readonly string[]
+
+  constructor(snapshot: string, reasons: readonly string[], others: readonly string[]) {
+    super(reasons.join('; '))
+    this.snapshot = snapshot
+    this.reasons = reasons
+    this.others = others
+  }
+}
+
+/**
+ * Restores a snapshot into an empty instance, or repeats an interrupted restore.
+ * @throws Refusal
+ */
 export async function restore(
   from: BackupLocation,
   to: InstanceLocation,
   options: RestoreOptions,
-): Promise<RestoreOutcome> {
+): Promise<Restored> {
   const { open, snapshot, progress } = options
   if (await overlapsInstance(from, to))
-    return refuse('the backups cannot be stored with the data or images of the instance')
+    throw new Refusal('the backups cannot be stored with the data or images of the instance')
   await assertBackupFolder(from)
   using place = await openPlace(from, to.data)
   const names = await snapshotsIn(place)
   const name = snapshot ?? names.at(-1)
-  const unusable = (...reasons: readonly string[]): RestoreOutcome => ({
-    kind: 'unusable',
-    snapshot: name,
-    reasons,
-    others: names.filter((other) => other !== name),
-  })
-  if (name === undefined) return unusable('there is none')
+  const others = names.filter((other) => other !== name)
+  const unusable = (...reasons: readonly string[]) => new UnusableSnapshot(name ?? '', reasons, others)
+  if (name === undefined) throw unusable('there is none')
   const manifest = await readManifest(place, name)
-  if (typeof manifest === 'string') return unusable(manifest)
+  if (typeof manifest === 'string') throw unusable(manifest)
   // Checked before anything is written: a part of the records would be worse than none.
   const faults = await checkFiles(place, manifest, progress)
-  if (faults.length > 0) return unusable(...faults)
+  if (faults.length > 0) throw unusable(...faults)
 
   const restored = await fill(to, place, manifest, options)
-  if (restored.kind === 'restored' && manifest.schema < SCHEMA) await (await open(to))[Symbol.asyncDispose]()
+  if (manifest.schema < SCHEMA) await (await open(to))[Symbol.asyncDispose]()
   return restored
 }
 
@@ -84,7 +86,7 @@ async function fill(
   place: BackupPlace,
   manifest: Manifest,
   { open, progress }: RestoreOptions,
-): Promise<RestoreOutcome> {
+): Promise<Restored> {
   const {
     images: { count },
     owner,
@@ -94,9 +96,9 @@ async function fill(
   await using instance = await open(to, { schema, load: true })
   const { database } = instance
   if ((await schemaOf(database)) > schema)
-    return refuse('the database has a newer schema than the snapshot: give an empty one')
+    throw new Refusal('the database has a newer schema than the snapshot: give an empty one')
   if (!(await isReplaceable(database, owner)))
-    return refuse('the instance is not empty: give it an empty data folder and database')
+    throw new Refusal('the instance is not empty: give it an empty data folder and database')
   await setCopyState(database, 'unfinished')
   const contents = getContents(place, manifest)
   const rows = await replaceContents(database, getTables(schema), contents, progress)
@@ -106,7 +108,7 @@ async function fill(
     progress,
   })
   await setCopyState(database, 'finished')
-  return { kind: 'restored', manifest, rows, images }
+  return { manifest, rows, images }
 }
 
 /** Records and images that are compared. */

@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import ipaddr from 'ipaddr.js'
-import { parseS3Location, S3_LOCATION_TAKES, type S3Location } from '../../storage/blobs/s3/location.ts'
-import { parsePlace, type BackupLocation } from '../../operations/transfer/place.ts'
+import {
+  parsePlace,
+  parseS3Location,
+  S3_LOCATION_TAKES,
+  type BackupLocation,
+  type S3Location,
+} from '../../storage/blobs/s3/location.ts'
 import { parseFeeds, type Feed } from '../../domainwatch/feeds/settings.ts'
 import { foldTag, MAX_TAG_CHARACTERS } from '../../domainwatch/filtered-record.ts'
-import { parseServers, type ServerAddress } from '../../lib/dns/index.ts'
+import { parseServers, type ServerAddress } from '../../lib/dns/servers.ts'
 import { isTimeZone } from '../../lib/dates.ts'
 import {
   formatDuration,
