@@ -27,21 +27,10 @@ export const estimateBytes = (key: string, answer: Answer): number =>
  * Returns how long to cache an answer, in seconds.
  * @param ttl seconds, uncapped; undefined for a failure
  */
-export function getLifetime(answer: Answer, ttl: number | undefined, limits: CacheLimits): number {
-  switch (answer.kind) {
-    case 'found':
-    case 'records':
-      return Math.min(ttl ?? 0, limits.maxTtl)
-    case 'empty':
-    case 'no-such-name':
-      return Math.min(ttl ?? 0, limits.maxNegativeTtl)
-    case 'refused':
-    case 'failed':
-    case 'timeout':
-      return limits.failureTtl
-    case 'overloaded':
-      return 0
-  }
+export function getLifetime({ kind }: Answer, ttl: number | undefined, limits: CacheLimits): number {
+  if (ttl === undefined) return kind === 'overloaded' ? 0 : limits.failureTtl
+  const isPositive = kind === 'found' || kind === 'records'
+  return Math.min(ttl, isPositive ? limits.maxTtl : limits.maxNegativeTtl)
 }
 
 const MAX_BYTES = 32 * 1024 * 1024

@@ -1,6 +1,6 @@
 export { AnswerCache } from './answer-cache.ts'
 export type { NameServerAnswer, RecordAnswer } from './classify.ts'
-export type { MxRecord, RecordType, RecordValue } from './record-data.ts'
+export type { MxRecord, RecordType, RecordValue } from './classify.ts'
 export { createResolver } from './resolver.ts'
 export type { Resolver, ResolverOptions, ResolverStats } from './resolver.ts'
 export { parseServers, systemServers, type ServerAddress } from './servers.ts'

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decode, encode, type Answer as PacketRecord, type Packet } from 'dns-packet'
 import fc from 'fast-check'
-import type { Reply } from './classify.ts'
+import { type Reply, RECORD_TYPES, type QueryType, type RecordType, type RecordValue } from './classify.ts'
 import { createQuery, messageId, messageWithId, readReply, type Query } from './message.ts'
-import { RECORD_TYPES, type QueryType, type RecordType, type RecordValue } from './record-data.ts'
 
 const AA = 0x0400
 const RA = 0x0080

@@ -1,6 +1,12 @@
 import { decode, encode, RECURSION_DESIRED, type DecodedPacket } from 'dns-packet'
-import { classify, type Question, type Reply, type ServerRole } from './classify.ts'
-import { RECORD_TYPES, type QueryType } from './record-data.ts'
+import {
+  classify,
+  type Question,
+  type Reply,
+  type ServerRole,
+  RECORD_TYPES,
+  type QueryType,
+} from './classify.ts'
 
 export interface Query extends Question {
   /** Its octets with the id 0. */

@@ -5,13 +5,98 @@ import {
   type CachedAnswer,
   type CacheLimits,
 } from './answer-cache.ts'
-import type { NameServerAnswer, RecordAnswer, ServerRole } from './classify.ts'
-import { FAILED_LOOKUP, Lookup, type LookupResult } from './lookup.ts'
-import { createQuery, type Query } from './message.ts'
-import type { QueryType, RecordType } from './record-data.ts'
-import { orderServers, Server } from './server.ts'
+import type { Answer, NameServerAnswer, RecordAnswer, ServerRole, QueryType, RecordType } from './classify.ts'
+import { type Query, createQuery } from './message.ts'
+import { Server, type FinalReply, orderServers, ZoneServers, type ZoneSource } from './server.ts'
 import type { ServerAddress } from './servers.ts'
-import { ZoneServers, type ZoneSource } from './zone.ts'
+
+interface LookupResult {
+  readonly answer: Answer
+  /** Seconds, uncapped; undefined for a failure. */
+  readonly ttl: number | undefined
+}
+
+const MAX_ATTEMPTS = 8
+
+const FAILED_LOOKUP: LookupResult = { answer: { kind: 'failed' }, ttl: undefined }
+
+/**
+ * Starts a look-up over several servers, in this order. Queries the next server if one fails or stays silent, and still accepts a
+ * late answer; each attempt has its own id. The first conclusion wins.
+ * @returns a promise that never rejects, and a function that ends the look-up now, as a failure
+ */
+function startLookup(
+  query: Query,
+  servers: readonly Server[],
+  { deadlineMs, retryMs, now }: Pick<Required<ResolverOptions>, 'deadlineMs' | 'retryMs' | 'now'>,
+): { readonly result: Promise<LookupResult>; readonly abort: () => void } {
+  const { promise: result, resolve } = Promise.withResolvers<LookupResult>()
+  /** How servers failed. */
+  const failures = new Map<Server, 'refused' | 'failed' | 'unreachable'>()
+  const cancels: (() => void)[] = []
+  const endsAt = performance.now() + deadlineMs
+  let timer: NodeJS.Timeout | undefined
+  let tries = 0
+  ask()
+  return { result, abort: () => finish(FAILED_LOOKUP) }
+
+  function ask(): void {
+    const round = Math.floor(tries / servers.length)
+    const server = nextServer()
+    if (server === undefined) return wait(Number.POSITIVE_INFINITY, () => undefined)
+    const sentAt = now()
+    cancels.push(server.ask(query, (reply) => settle(server, reply)))
+    wait(retryMs * 2 ** round, () => server.silentSince(sentAt))
+  }
+
+  /** Cycles through the servers, skipping those that have failed. */
+  function nextServer(): Server | undefined {
+    for (let skipped = 0; skipped < servers.length && tries < MAX_ATTEMPTS; skipped++) {
+      const server = servers[tries++ % servers.length]
+      if (server !== undefined && !failures.has(server)) return server
+    }
+    return undefined
+  }
+
+  /** Waits until the latest attempt counts as unanswered, and then asks again, unless the deadline has come. */
+  function wait(delayMs: number, unanswered: () => void): void {
+    const remaining = Math.max(0, endsAt - performance.now())
+    clearTimeout(timer)
+    const onSilence = () => {
+      unanswered()
+      if (delayMs >= remaining) giveUp()
+      else ask()
+    }
+    timer = setTimeout(onSilence, Math.min(delayMs, remaining))
+  }
+
+  function settle(server: Server, reply: FinalReply): void {
+    if (reply.kind === 'answer') return finish(reply)
+    // Both of two attempts at a server that became unreachable report it.
+    if (failures.has(server)) return
+    failures.set(server, reply.kind)
+    if (servers.every((other) => failures.has(other))) giveUp()
+    else ask()
+  }
+
+  /**
+   * SERVFAIL takes precedence over silence, because that server tried and could not resolve the name. Silence takes precedence
+   * over a refusal, which is about the client and not about the name. An unreachable server counts only if there is no other.
+   */
+  function giveUp(): void {
+    const kinds = new Set(failures.values())
+    const isSilent = !kinds.has('failed') && failures.size < servers.length
+    const isRefused = !kinds.has('failed') && kinds.has('refused')
+    finish({ answer: { kind: isSilent ? 'timeout' : isRefused ? 'refused' : 'failed' }, ttl: undefined })
+  }
+
+  /** Cancelled attempts settle no more. */
+  function finish(conclusion: LookupResult): void {
+    clearTimeout(timer)
+    for (const cancel of cancels) cancel()
+    resolve(conclusion)
+  }
+}
 
 export interface ResolverOptions extends Partial<CacheLimits> {
   /** One at least, or where to find them. */
@@ -48,7 +133,8 @@ export class Resolver {
   readonly #options: Required<ResolverOptions>
   readonly #servers: readonly Server[] | ZoneServers
   readonly #inFlight = new Map<string, Promise<CachedAnswer>>()
-  readonly #lookups = new Set<Lookup>()
+  /** End the look-ups in flight. */
+  readonly #aborts = new Set<() => void>()
   #hits = 0
   #misses = 0
   /** Counts the look-ups, whose servers take turns. */
@@ -119,44 +205,34 @@ export class Resolver {
   /** Ends look-ups in flight, and later ones, as `failed`. Afterwards no socket and no timer is open. */
   close(): void {
     this.#isClosed = true
-    for (const lookup of this.#lookups) lookup.abort()
+    for (const abort of this.#aborts) abort()
   }
 
   async #lookUp(key: string, query: Query, client: string): Promise<CachedAnswer> {
-    const servers = this.#servers instanceof ZoneServers ? this.#servers.get() : this.#servers
     const { deadlineMs, cache, now } = this.#options
-    const cached = this.#cacheable(
-      key,
-      await (servers instanceof Promise
-        ? this.#queryOnceFound(query, servers)
-        : this.#query(query, servers, deadlineMs)),
-    )
+    const endsAt = performance.now() + deadlineMs
+    const known = this.#servers instanceof ZoneServers ? this.#servers.get() : this.#servers
+    // The search for servers counts towards the deadline.
+    const servers = known instanceof Promise ? await unlessLate(known, deadlineMs) : known
+    const result =
+      servers === undefined
+        ? ({ answer: { kind: 'timeout' }, ttl: undefined } as const)
+        : await this.#query(query, servers, Math.max(1, endsAt - performance.now()))
+    const cached = this.#cacheable(key, result)
     this.#inFlight.delete(key)
     if (!this.#isClosed && cached.expires > now()) cache.set(key, cached, client)
     return cached
   }
 
-  /** The search for servers counts towards the deadline. */
-  async #queryOnceFound(query: Query, search: Promise<readonly Server[]>): Promise<LookupResult> {
-    const { deadlineMs } = this.#options
-    const endsAt = performance.now() + deadlineMs
-    const late = Promise.withResolvers<undefined>()
-    const timer = setTimeout(late.resolve, deadlineMs, undefined)
-    const servers = await Promise.race([search, late.promise])
-    clearTimeout(timer)
-    if (servers === undefined) return { answer: { kind: 'timeout' }, ttl: undefined }
-    return this.#query(query, servers, Math.max(1, endsAt - performance.now()))
-  }
-
   async #query(query: Query, servers: readonly Server[], deadlineMs: number): Promise<LookupResult> {
-    const { retryMs, now, role } = this.#options
     if (this.#isClosed || servers.length === 0) return FAILED_LOOKUP
-    const order = orderServers(servers, role === 'parent' ? this.#turn++ % servers.length : 0)
-    const lookup = new Lookup(query, order, { deadlineMs, retryMs, now })
-    this.#lookups.add(lookup)
-    const result = await lookup.result
-    this.#lookups.delete(lookup)
-    return result
+    const first = this.#options.role === 'parent' ? this.#turn++ % servers.length : 0
+    const { result, abort } = startLookup(query, orderServers(servers, first), {
+      ...this.#options,
+      deadlineMs,
+    })
+    this.#aborts.add(abort)
+    return result.finally(() => this.#aborts.delete(abort))
   }
 
   #cacheable(key: string, { answer, ttl }: LookupResult): CachedAnswer {
@@ -164,4 +240,13 @@ export class Resolver {
     const lifetimeMs = 1_000 * getLifetime(answer, ttl, this.#options)
     return { answer, bytes: estimateBytes(key, answer), expires: now() + lifetimeMs }
   }
+}
+
+/** Returns what a promise resolves to; undefined if it has not after some milliseconds. */
+async function unlessLate<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(late.resolve, ms, undefined)
+  const value = await Promise.race([promise, late.promise])
+  clearTimeout(timer)
+  return value
 }
