@@ -1,14 +1,148 @@
+import type { AuditPlace } from '../http/auth/queries.ts'
+import { clientAbort } from '../http/client.ts'
+import { simpleEndpoint, type EndpointShared } from '../http/endpoint.ts'
+import { invalidCursor, toPage } from '../http/headers.ts'
+import type { Measurements } from '../http/observability.ts'
+import { integer, text } from '../http/parameters.ts'
 import type { HttpServer } from '../http/server.ts'
-import type { EndpointShared } from '../http/endpoint.ts'
-import {
-  auditRoute,
-  doctorRoute,
-  type DoctorOptions,
-  systemRoute,
-  type SystemOptions,
-} from './routes/system.ts'
-import { accountsRoute, limitsRoutes, releaseRoute, type AccountsOptions } from './routes/accounts.ts'
-import { keysRoutes } from './routes/keys.ts'
+import type { Clock } from '../lib/clock.ts'
+import { withTimeout } from '../lib/concurrency.ts'
+import type { Database } from '../storage/database/database.ts'
+import { countDomains, totalStorage } from './queries.ts'
+import { accountsRoute, limitsRoutes, releaseRoute, type AccountsOptions } from './accounts.ts'
+import { keysRoutes } from './keys.ts'
+import { systemAnswer, doctorAnswer, auditAnswer } from './schemas.ts'
+
+const PING_TIMEOUT_MS = 2_000
+const PREFIX = 'catalejo_'
+
+export interface SystemOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly version: string
+  readonly timeZone: string
+  readonly settings: readonly { readonly name: string; readonly value: string; readonly from: string }[]
+  readonly engine: 'sqlite' | 'postgres'
+  readonly blobs: { readonly kind: 'files' | 's3'; readonly ping: () => Promise<void> }
+  /** Returns the measurements of all processes that serve together. */
+  readonly measurements: () => Promise<Measurements>
+}
+
+function systemRoute(app: HttpServer, shared: EndpointShared, options: SystemOptions): void {
+  const { database, clock, version, timeZone, engine, blobs, measurements, settings } = options
+  const started = Math.floor(clock.now() / 1_000)
+  simpleEndpoint(app, shared, {
+    route: 'GET /api/v1/admin/system',
+    scopes: [],
+    parameters: {},
+    operation: 'getSystemState',
+    summary: 'Get the state of the service: health, contents, queues and caches',
+    answers: { 200: systemAnswer },
+    async handle({ identity, reply }) {
+      const scanner = database.scannerOf(identity.accountId, clientAbort(reply.raw))
+      const [domains, images, isDatabaseReady, areBlobsReady, measured] = await Promise.all([
+        scanner.first(countDomains()),
+        scanner.first(totalStorage()),
+        isReady(database.ping()),
+        isReady(blobs.ping()),
+        measurements(),
+      ])
+      return {
+        status: 200,
+        version,
+        started,
+        time_zone: timeZone,
+        database: engine,
+        blobs: blobs.kind,
+        ready: { database: isDatabaseReady, blobs: areBlobsReady },
+        domains: Number(domains?.count ?? 0),
+        images: Number(images?.images ?? 0),
+        bytes: Number(images?.bytes ?? 0),
+        settings,
+        figures: toFigures(measured),
+      }
+    },
+  })
+}
+
+/** Whether a ping succeeds in time. */
+const isReady = (ping: Promise<void>): Promise<boolean> =>
+  withTimeout(ping, PING_TIMEOUT_MS).catch(() => false)
+
+/** Returns the service's own gauges and counters, each summed over its labels. */
+function toFigures(measured: Measurements): Record<string, number> {
+  const figures: Record<string, number> = {}
+  for (const one of measured) {
+    if (!('name' in one && 'type' in one && 'values' in one)) continue
+    if (typeof one.name !== 'string' || !one.name.startsWith(PREFIX) || one.type === 'histogram') continue
+    if (!Array.isArray(one.values)) continue
+    figures[one.name] = one.values.reduce((sum: number, { value }: { value: number }) => sum + value, 0)
+  }
+  return figures
+}
+
+export interface DoctorOptions {
+  /** Looks at the instance. */
+  readonly diagnose: () => Promise<readonly object[]>
+}
+
+/** Registers the findings of `catalejo doctor`, from inside the service. */
+function doctorRoute(app: HttpServer, shared: EndpointShared, { diagnose }: DoctorOptions): void {
+  /** Calls that overlap share one look. */
+  let running: Promise<readonly object[]> | undefined
+  simpleEndpoint(app, shared, {
+    route: 'GET /api/v1/admin/doctor',
+    scopes: [],
+    parameters: {},
+    operation: 'diagnoseService',
+    summary: 'Diagnose the service',
+    description:
+      'Returns the findings of `catalejo doctor`. Takes seconds, more with a large SQLite database.',
+    answers: { 200: doctorAnswer },
+    async handle() {
+      running ??= diagnose().finally(() => (running = undefined))
+      return { status: 200, data: await running }
+    },
+  })
+}
+
+const DEFAULT_PAGE = 100
+const MAX_PAGE = 1_000
+
+function auditRoute(app: HttpServer, shared: EndpointShared, baseUrl: () => string): void {
+  simpleEndpoint(app, shared, {
+    route: 'GET /api/v1/admin/audit',
+    scopes: [],
+    parameters: {
+      account: text('Only entries of this account or `cli:` user', 400),
+      limit: integer(`Entries per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
+      cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),
+    },
+    operation: 'listAuditEntries',
+    summary: 'Read who did what',
+    description:
+      'Lists changes of keys, limits and rules, deletions and bulk changes of the last year, the latest first. The `Link` header has the ' +
+      'address of the next page, if there is one.',
+    answers: { 200: auditAnswer },
+    async handle(call) {
+      const { account, limit = DEFAULT_PAGE, cursor } = call.values
+      const after = cursor === undefined ? undefined : readCursor(cursor)
+      const entries = await shared.audit.page(limit + 1, after, account?.trim().normalize('NFC'))
+      const shown = toPage(call, baseUrl, entries, limit, ({ at, id }) => `${at}.${id}`)
+      const data = shown.map(({ at, actor, key_id, action, subject }) => {
+        return { date: Math.floor(at / 1_000), account: actor, key: key_id, action, subject }
+      })
+      return { status: 200, count: data.length, data }
+    },
+  })
+}
+
+/** @throws HttpError 400 */
+function readCursor(given: string): AuditPlace {
+  const [, at, id] = /^(\d{1,15})\.(\d{9,}-[\w-]{8})$/.exec(given) ?? []
+  if (at === undefined || id === undefined) throw invalidCursor()
+  return { at: Number(at), id }
+}
 
 export type AdminOptions = AccountsOptions &
   DoctorOptions &

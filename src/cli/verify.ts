@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { systemClock } from '../lib/clock.ts'
 import { countOf } from '../lib/text.ts'
-import { isKind, KINDS } from '../operations/check-database.ts'
-import { verify, type Verification, type VerifyOptions } from '../operations/verify.ts'
+import { isKind, KINDS, type Verification, type VerifyOptions } from '../operations/check-database.ts'
+import { verify } from '../operations/verify.ts'
 import { recorded } from '../operations/transfer/instance.ts'
 import type { Config } from '../server/config/config.ts'
 import { openDatabase } from '../server/open-database.ts'
@@ -39,30 +39,19 @@ async function verifyAll(
   selected: Pick<VerifyOptions, 'repair' | 'claim' | 'examples'>,
 ): Promise<Verification> {
   await using database = await openDatabase(config, { existing: true })
-  return await recorded(database, 'verify', () => verifyDatabase(config, database, selected), faultsText)
+  const check = async () => {
+    const data = resolve(config.data)
+    if (config.blobsUrl === undefined) await assertStore(database, join(data, 'blobs'))
+    const staging = await Staging.open(join(data, 'staging'), { flush: false })
+    using blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, () => {})
+    const opened = { database, blobs: blobs.store, clock: systemClock }
+    return await verify({ ...selected, ...opened, minAgeMs: MIN_AGE_MS, progress: createProgress() })
+  }
+  return await recorded(database, 'verify', check, faultsText)
 }
 
 const faultsText = ({ findings }: Verification) =>
   findings.total === 0 ? undefined : countOf(findings.total, 'fault')
-
-async function verifyDatabase(
-  config: Config,
-  database: Database,
-  selected: Pick<VerifyOptions, 'repair' | 'claim' | 'examples'>,
-): Promise<Verification> {
-  const data = resolve(config.data)
-  if (config.blobsUrl === undefined) await assertStore(database, join(data, 'blobs'))
-  const staging = await Staging.open(join(data, 'staging'), { flush: false })
-  using blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, () => {})
-  return await verify({
-    ...selected,
-    database,
-    blobs: blobs.store,
-    clock: systemClock,
-    minAgeMs: MIN_AGE_MS,
-    progress: createProgress(),
-  })
-}
 
 /** If all bytes are missing, a disk is probably not mounted: no image may be marked as lost for that. */
 async function assertStore(database: Database, folder: string): Promise<void> {

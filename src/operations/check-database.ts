@@ -32,38 +32,6 @@ type Kind = keyof typeof KINDS
 
 export const isKind = (text: string): text is Kind => text in KINDS
 
-interface Finding {
-  readonly count: number
-  /** The first ones: a blob's key, or a description. */
-  readonly first: readonly string[]
-}
-
-/** Counts the findings of each kind and keeps the first ones. */
-class Findings {
-  readonly #limit: number
-  readonly #found = new Map<Kind, { count: number; first: string[] }>()
-
-  /** @param limit number of findings of each kind to keep */
-  constructor(limit: number) {
-    this.#limit = limit
-  }
-
-  add(kind: Kind, description: string): void {
-    const found = this.#found.get(kind) ?? { count: 0, first: [] }
-    this.#found.set(kind, found)
-    found.count++
-    if (found.first.length < this.#limit) found.first.push(description)
-  }
-
-  of(kind: Kind): Finding {
-    return this.#found.get(kind) ?? { count: 0, first: [] }
-  }
-
-  get total(): number {
-    return [...this.#found.values()].reduce((sum, { count }) => sum + count, 0)
-  }
-}
-
 export interface VerifyOptions {
   readonly database: Database
   readonly blobs: BlobStore
@@ -80,58 +48,81 @@ export interface VerifyOptions {
 }
 
 /** A running verification: what it reads, and what it has found so far. */
-export class Verification {
-  readonly options: VerifyOptions
-  readonly findings: Findings
-  readonly checked = {
-    domains: 0,
-    images: 0,
-    blobs: 0,
-    bytes: 0,
-    /** Files in the store of deleted images. */
-    trashed: 0,
-    /** Files in the store without a record that are too young to be orphans. */
-    young: 0,
-  }
-  /** Counts of repairs. */
-  readonly repaired = { markedLost: 0, quarantined: 0, recovered: 0, removed: 0 }
-  #isSound = true
+export type Verification = ReturnType<typeof startVerification>
 
-  constructor(options: VerifyOptions) {
-    this.options = options
-    this.findings = new Findings(options.examples)
+export function startVerification(options: VerifyOptions) {
+  const { database, examples, progress } = options
+  /** How many there are of each kind, and the first ones: a blob's key, or a description. */
+  const found = new Map<Kind, { count: number; first: string[] }>()
+  const findings = {
+    add(kind: Kind, description: string): void {
+      const ofKind = findings.of(kind)
+      found.set(kind, ofKind)
+      ofKind.count++
+      if (ofKind.first.length < examples) ofKind.first.push(description)
+    },
+    of: (kind: Kind) => found.get(kind) ?? { count: 0, first: [] },
+    get total(): number {
+      return [...found.values()].reduce((sum, { count }) => sum + count, 0)
+    },
   }
-
-  /** Whether the database can be relied on. */
-  get isSound(): boolean {
-    return this.#isSound
-  }
-
   /** Reports a fault of a single row, if there is one. */
-  report(fault: string | undefined): void {
-    if (fault !== undefined) this.findings.add('database', fault)
+  const report = (fault: string | undefined) => {
+    if (fault !== undefined) findings.add('database', fault)
   }
+  return {
+    options,
+    findings,
+    checked: {
+      domains: 0,
+      images: 0,
+      blobs: 0,
+      bytes: 0,
+      /** Files in the store of deleted images. */
+      trashed: 0,
+      /** Files in the store without a record that are too young to be orphans. */
+      young: 0,
+    },
+    /** Counts of repairs. */
+    repaired: { markedLost: 0, quarantined: 0, recovered: 0, removed: 0 },
+    /** Whether the database can be relied on. */
+    isSound: true,
+    report,
 
-  /** Reports that the database itself is damaged. */
-  reportDamage(fault: string): void {
-    this.#isSound = false
-    this.report(fault)
-  }
+    /** Reports that the database itself is damaged. */
+    reportDamage(fault: string): void {
+      this.isSound = false
+      report(fault)
+    },
 
-  /** Runs the check of a table. If the table cannot be read to its end, the database is damaged. */
-  async checkTable(table: string, check: () => Promise<void>): Promise<void> {
-    try {
-      await check()
-    } catch (error) {
-      if (!(error instanceof Error) || isOverload(error)) throw error
-      this.reportDamage(`${table} cannot be read: ${error.message}`)
-    }
-  }
+    /** Runs the check of a table. If the table cannot be read to its end, the database is damaged. */
+    async checkTable(table: string, check: () => Promise<void>): Promise<void> {
+      try {
+        await check()
+      } catch (error) {
+        if (!(error instanceof Error) || isOverload(error)) throw error
+        this.reportDamage(`${table} cannot be read: ${error.message}`)
+      }
+    },
 
-  async begin(name: string, table: string): Promise<void> {
-    // Counting may exceed the time limit of a statement.
-    const count = await countRows(this.options.database.scanner, table).catch(() => undefined)
-    this.options.progress.begin(name, count)
+    async begin(name: string, table: string): Promise<void> {
+      // Counting may exceed the time limit of a statement.
+      progress.begin(name, await countRows(database.scanner, table).catch(() => undefined))
+    },
+
+    /** Reports what is wrong with each row of a table. */
+    async checkRows<Row>(
+      table: 'domains' | 'images',
+      pageAfter: (last?: Row) => Query<Row>,
+      findFault: (row: Row) => string | undefined,
+    ): Promise<void> {
+      await this.begin(table, table)
+      for await (const row of toRows(database, pageAfter)) {
+        report(findFault(row))
+        this.checked[table]++
+        progress.add(1)
+      }
+    },
   }
 }
 
@@ -159,41 +150,23 @@ type Row<Page extends (...parameters: never[]) => Query> = ReturnType<Page>['row
 
 /** Runs the check of the database engine, then validates each row: could the service have written it? */
 export async function checkDatabase(verification: Verification): Promise<void> {
-  verification.options.progress.begin('database')
-  for (const fault of await verification.options.database.check()) verification.reportDamage(fault)
-  await verification.checkTable('keys', () => checkKeys(verification))
-  await verification.checkTable('domains', () => checkDomains(verification))
-  await verification.checkTable('images', () => checkImages(verification))
-}
-
-async function checkKeys(verification: Verification): Promise<void> {
-  for (const { id } of await verification.options.database.scanner.all(queries.keysWithoutAccount())) {
-    verification.report(`key ${id}: there is no such account`)
-  }
-}
-
-async function checkDomains(verification: Verification): Promise<void> {
-  await verification.begin('domains', 'domains')
-  const domains = toRows(verification.options.database, (last?: { name: string }) =>
-    queries.domainsAfter(last?.name ?? '', PAGE_ROWS),
+  const { clock, database, progress } = verification.options
+  progress.begin('database')
+  for (const fault of await database.check()) verification.reportDamage(fault)
+  await verification.checkTable('keys', async () => {
+    for (const { id } of await database.scanner.all(queries.keysWithoutAccount()))
+      verification.report(`key ${id}: there is no such account`)
+  })
+  const domainsAfter = (last?: Row<typeof queries.domainsAfter>) =>
+    queries.domainsAfter(last?.name ?? '', PAGE_ROWS)
+  await verification.checkTable('domains', () =>
+    verification.checkRows('domains', domainsAfter, (row) =>
+      domainFault(row, clock.now() + MAX_CLOCK_DIFFERENCE_MS),
+    ),
   )
-  for await (const row of domains) {
-    verification.report(domainFault(row, verification.options.clock.now() + MAX_CLOCK_DIFFERENCE_MS))
-    verification.checked.domains++
-    verification.options.progress.add(1)
-  }
-}
-
-async function checkImages(verification: Verification): Promise<void> {
-  await verification.begin('images', 'images')
-  const images = toRows(verification.options.database, (last?: { account_id: number; hash: string }) =>
-    queries.imagesAfter(last?.account_id ?? 0, last?.hash ?? '', PAGE_ROWS),
-  )
-  for await (const row of images) {
-    verification.report(imageFault(row))
-    verification.checked.images++
-    verification.options.progress.add(1)
-  }
+  const imagesAfter = (last?: Row<typeof queries.imagesAfter>) =>
+    queries.imagesAfter(last?.account_id ?? 0, last?.hash ?? '', PAGE_ROWS)
+  await verification.checkTable('images', () => verification.checkRows('images', imagesAfter, imageFault))
 }
 
 /**

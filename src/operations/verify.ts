@@ -18,7 +18,8 @@ import {
   PAGE_ROWS,
   retryOverload,
   toRows,
-  Verification,
+  startVerification,
+  type Verification,
   type VerifyOptions,
 } from './check-database.ts'
 import * as queries from './queries.ts'
@@ -136,11 +137,9 @@ async function removeOrphan({ options, repaired }: Verification, key: string): P
   return undefined
 }
 
-export type { VerifyOptions, Verification }
-
 /** Verifies the database and the store of an instance, which may be running. Uses constant memory. */
 export async function verify(options: VerifyOptions): Promise<Verification> {
-  const verification = new Verification(options)
+  const verification = startVerification(options)
   await checkDatabase(verification)
   const isOwn = await checkOwner(verification)
   if (!verification.isSound) {

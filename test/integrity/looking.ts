@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { isKind, KINDS } from '../../src/operations/check-database.ts'
-import { verify, type VerifyOptions } from '../../src/operations/verify.ts'
+import { isKind, KINDS, type VerifyOptions } from '../../src/operations/check-database.ts'
+import { verify } from '../../src/operations/verify.ts'
 import { expectedHash, gradient } from '../support/images.ts'
 import type { TestService } from '../support/service.ts'
 

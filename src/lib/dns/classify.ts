@@ -42,7 +42,7 @@ export type RecordValue = string | MxRecord | SoaData | CaaRecord
 const CAA_TAG = /^[a-z0-9]+$/
 
 /** Returns the RDATA of a record; undefined if it is malformed, or of a type that cannot be queried. */
-export function readRecordData(record: PacketRecord): RecordValue | undefined {
+function readRecordData(record: PacketRecord): RecordValue | undefined {
   switch (record.type) {
     case 'A':
       return isIPv4(record.data) ? record.data : undefined
@@ -70,7 +70,7 @@ export function readRecordData(record: PacketRecord): RecordValue | undefined {
 }
 
 /** Sorts the values of an RRset, whose order has no meaning, and removes duplicates (RFC 2181, section 5). */
-export function canonicalOrder(values: readonly RecordValue[]): readonly RecordValue[] {
+function canonicalOrder(values: readonly RecordValue[]): readonly RecordValue[] {
   const byKey = new Map(values.map((value) => [sortKey(value), value]))
   return [...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value)
 }

@@ -1,8 +1,4 @@
-import type { HttpServer } from '../../http/server.ts'
-import { DISPLAY_NAME_TAKES } from '../../lib/free-text.ts'
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { badParameter } from '../../http/errors.ts'
-import { problem } from '../../http/openapi/json-schema.ts'
+import { createdKey } from '../http/auth/audit.ts'
 import {
   ALL_SCOPES,
   MAX_ACCOUNT_CHARACTERS,
@@ -20,11 +16,15 @@ import {
   parseLifetime,
   parseRate,
   parseScope,
-} from '../../http/auth/key-limits.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { choice, oneOfTakes, text, type Parameter } from '../../http/parameters.ts'
-import { createdKey } from '../../http/auth/audit.ts'
-import { adminErrors, createAnswer, keysAnswer, revokeAnswer } from '../schemas.ts'
+} from '../http/auth/key-limits.ts'
+import { simpleEndpoint, type EndpointShared } from '../http/endpoint.ts'
+import { badParameter } from '../http/errors.ts'
+import { problem } from '../http/openapi/json-schema.ts'
+import { choice, oneOfTakes, text, type Parameter } from '../http/parameters.ts'
+import type { HttpServer } from '../http/server.ts'
+import type { Clock } from '../lib/clock.ts'
+import { DISPLAY_NAME_TAKES } from '../lib/free-text.ts'
+import { adminErrors, createAnswer, keysAnswer, revokeAnswer } from './schemas.ts'
 
 /** The operations on accounts and keys, which the composition root passes in. */
 export interface ApiKeys {
