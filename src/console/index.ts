@@ -77,7 +77,7 @@ export interface ConsoleSettings extends SessionOptions {
 }
 
 /** Next to `src/` in a checkout and to `dist/` in a release. */
-const FOLDER = fileURLToPath(new URL('../../assets/console', import.meta.url))
+const FOLDER = fileURLToPath(new URL('../../assets/console/', import.meta.url))
 
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
