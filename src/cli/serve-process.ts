@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import { hashOf } from '../imagestore/image-hash.ts'
+import { hashOf } from '../imagestore/image-fields.ts'
 import { createLog } from '../lib/log.ts'
 import { startApp, type App } from '../server/app.ts'
 import type { Config } from '../server/config/config.ts'

@@ -54,13 +54,6 @@ export function createAccountPolicies(database: Database): AccountPolicies {
   }
 }
 
-export interface DeliverySettings {
-  readonly accountId: number
-  readonly account: string
-  readonly mode: DeliveryMode
-  readonly hasSecret: boolean
-}
-
 export type DeliveryOutcome =
   | { readonly kind: 'updated'; readonly mode: DeliveryMode; readonly secret: string | null }
   | { readonly kind: 'unknown' }
@@ -97,17 +90,14 @@ async function updateDeliveryIn(
   return { kind: 'updated', mode, secret }
 }
 
-export async function listDelivery(database: Database): Promise<DeliverySettings[]> {
-  const rows = await database.all(queries.allDelivery())
-  return rows.map(({ account_id, name, mode, secret }) => ({
+export const listDelivery = async (database: Database) =>
+  (await database.all(queries.allDelivery())).map(({ account_id, name, mode, secret }) => ({
     accountId: Number(account_id),
     account: name,
     mode: mode ?? 'open',
     hasSecret: secret !== null,
   }))
-}
 
-/** The limit that one more image would exceed. */
 export interface QuotaExceeded {
   readonly kind: 'full'
   readonly of: 'images' | 'bytes'

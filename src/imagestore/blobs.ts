@@ -19,9 +19,7 @@ export const bytesKey = (key: string): string => (isLost(key) ? key.slice(0, -LO
 /** Keys looked up in one statement: two parameters each, of which SQLite permits 32,766. */
 const LOOKUP_BATCH_KEYS = 1_000
 
-/** A batch of keys in the store that belong to no image. */
 export interface UnreferencedKeys {
-  /** All keys of the batch. */
   readonly listed: number
   /** Left by an upload that was interrupted between its bytes and its record. */
   readonly orphans: readonly string[]
@@ -49,12 +47,13 @@ export async function* findUnreferenced(
     // Read after the blobs, to include what is deleted in between.
     const trash = new Set((await scanner.all(removalsAmong(keys))).map(({ key }) => key))
     const unreferenced = listed.filter(({ key }) => !held.has(bytesKey(key)))
-    const stray = unreferenced.filter(({ key }) => !trash.has(key))
+    const select = (isSelected: (blob: (typeof listed)[number]) => boolean) =>
+      unreferenced.filter(isSelected).map(({ key }) => key)
     yield {
       listed: listed.length,
-      orphans: stray.filter(({ writtenAt }) => writtenAt <= since).map(({ key }) => key),
-      young: stray.filter(({ writtenAt }) => writtenAt > since).map(({ key }) => key),
-      trashed: unreferenced.filter(({ key }) => trash.has(key)).map(({ key }) => key),
+      orphans: select(({ key, writtenAt }) => !trash.has(key) && writtenAt <= since),
+      young: select(({ key, writtenAt }) => !trash.has(key) && writtenAt > since),
+      trashed: select(({ key }) => trash.has(key)),
     }
   }
 }
@@ -70,13 +69,6 @@ export type Ownership =
 export const FOREIGN_STORE = 'the image store belongs to another database'
 export const STRANGE_STORE =
   'the image store has no owner, and holds none of the images that the database knows'
-
-/** The store must not be written to: its content and ours could be lost. */
-class StoreNotOwned extends Error {
-  constructor(ownership: Exclude<Ownership, { readonly kind: 'own' }>) {
-    super(ownership.kind === 'foreign' ? `${FOREIGN_STORE}, ${ownership.owner}` : STRANGE_STORE)
-  }
-}
 
 /** Blobs that are looked for in a store without an owner: one that exists is enough. */
 const SAMPLE_BLOBS = 10
@@ -125,33 +117,29 @@ const OWNERSHIP_RETRY_MS = 5_000
 
 /** Caches ownership: permanently once the store is ours, for a few seconds otherwise. */
 export class StoreOwnership {
-  readonly #query: () => Promise<Ownership>
+  readonly #database: Database
+  readonly #blobs: BlobStore
   #cached: Promise<Ownership> | undefined
 
   constructor(database: Database, blobs: BlobStore) {
-    this.#query = () => ownershipOf(database, blobs, true)
+    this.#database = database
+    this.#blobs = blobs
   }
 
-  /** Queries the store. */
   async check(): Promise<Ownership> {
-    const query = this.#query()
+    const query = ownershipOf(this.#database, this.#blobs, true)
     this.#cached = query
     const forget = () => {
       if (this.#cached === query) this.#cached = undefined
     }
-    try {
-      const ownership = await query
-      if (ownership.kind !== 'own') setTimeout(forget, OWNERSHIP_RETRY_MS).unref()
-      return ownership
-    } catch (error) {
-      forget()
-      throw error
-    }
+    query.then(({ kind }) => kind !== 'own' && setTimeout(forget, OWNERSHIP_RETRY_MS).unref(), forget)
+    return query
   }
 
-  /** @throws StoreNotOwned */
   async assertOwn(): Promise<void> {
     const ownership = await (this.#cached ?? this.check())
-    if (ownership.kind !== 'own') throw new StoreNotOwned(ownership)
+    if (ownership.kind === 'own') return
+    // It must not be written to: its content and ours could be lost.
+    throw new Error(ownership.kind === 'foreign' ? `${FOREIGN_STORE}, ${ownership.owner}` : STRANGE_STORE)
   }
 }

@@ -1,4 +1,4 @@
-import { isImageHash, type ImageHash } from './image-hash.ts'
+import { isImageHash, type ImageHash } from './image-fields.ts'
 import {
   COMPASS_POINTS,
   defaultGrammar,
@@ -118,8 +118,7 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
     const strange = Object.keys(value).find((field) => !MARK_FIELDS.includes(field))
     if (strange !== undefined)
       return fault(`has the unknown field "${strange}": use ${MARK_FIELDS.join(', ')}`)
-    const { image } = value
-    const { at, width, margin, opacity } = { ...DEFAULT_PLACEMENT, ...value }
+    const { image, at, width, margin, opacity } = { image: undefined, ...DEFAULT_PLACEMENT, ...value }
     if (typeof image !== 'string' || !isImageHash(image))
       return fault('takes the hash of an image as "image"')
     const point = COMPASS_POINTS.find((one) => one === at)
@@ -133,15 +132,6 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
 
 const isPercent = (value: unknown, min: number): value is number =>
   typeof value === 'number' && value >= min && value <= 100
-
-export interface Preset {
-  readonly name: string
-  readonly modifiers: string
-}
-
-export interface NamedWatermark extends Watermark {
-  readonly name: string
-}
 
 /** Watermarks may be defined after the presets that use them: links find out whether they exist. */
 const ANY_WATERMARK = { presets: new Map(), watermarks: { has: () => true } }
@@ -164,13 +154,14 @@ export class ImageDefinitions {
       const rows = await this.#database.readerOf(client).all(queries.allDefinitions())
       if (rows.length === 0) return this.#file
       const presets = new Map(this.#file.grammar.presets)
-      for (const { name, modifiers } of rows.flatMap(toPreset)) {
-        const parsed = parseModifiers(modifiers, undefined, ANY_WATERMARK)
+      const watermarks = new Map<string, Watermark>()
+      for (const { kind, name, value } of rows) {
+        if (kind === 'watermark') watermarks.set(name, JSON.parse(value))
+        const parsed = kind === 'preset' ? parseModifiers(value, undefined, ANY_WATERMARK) : undefined
         // A newer version may have stored modifiers that this one does not know.
-        if (parsed.ok && !this.#isOfFile('preset', name)) presets.set(name, parsed.changes)
+        if (parsed?.ok === true && !this.#isOfFile('preset', name)) presets.set(name, parsed.changes)
       }
-      const stored = rows.flatMap(toWatermark).map(({ name, ...watermark }) => [name, watermark] as const)
-      const watermarks = new Map([...stored, ...this.#file.watermarks])
+      for (const [name, watermark] of this.#file.watermarks) watermarks.set(name, watermark)
       return { ...this.#file, grammar: { presets, watermarks }, watermarks }
     })
   }
@@ -180,14 +171,9 @@ export class ImageDefinitions {
     return this.#cache.peek('')
   }
 
-  /** The presets that administrators defined, by name. */
-  async presets(): Promise<Preset[]> {
-    return (await this.#database.all(queries.allDefinitions())).flatMap(toPreset)
-  }
-
-  /** The watermarks that administrators defined, by name. */
-  async watermarks(): Promise<NamedWatermark[]> {
-    return (await this.#database.all(queries.allDefinitions())).flatMap(toWatermark)
+  /** What administrators defined, by name. */
+  async list(kind: queries.DefinitionKind): Promise<queries.DefinitionRow[]> {
+    return (await this.#database.all(queries.allDefinitions())).filter((row) => row.kind === kind)
   }
 
   /** The fault of the modifiers of a preset; undefined if they are valid. */
@@ -229,13 +215,4 @@ export class ImageDefinitions {
     const { grammar, watermarks } = this.#file
     return kind === 'preset' ? grammar.presets.has(name) : watermarks.has(name)
   }
-}
-
-const toPreset = ({ kind, name, value }: queries.DefinitionRow): Preset[] =>
-  kind === 'preset' ? [{ name, modifiers: value }] : []
-
-const toWatermark = ({ kind, name, value }: queries.DefinitionRow): NamedWatermark[] => {
-  if (kind !== 'watermark') return []
-  const watermark: Watermark = JSON.parse(value)
-  return [{ name, ...watermark }]
 }

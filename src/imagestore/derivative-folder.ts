@@ -21,7 +21,6 @@ const SWEEP_SHARE = 1 / 32
 /** Share of the size limit that a file, or what is added during a sweep, may take. */
 const MAX_ADDED_SHARE = 1 / 8
 
-/** Called with errors of the disk. */
 export type ObserveDisk = (operation: 'read' | 'write' | 'sweep', error: unknown) => void
 
 interface StoredFile {

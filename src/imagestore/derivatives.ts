@@ -54,7 +54,6 @@ export class DerivativeCache {
   diskHits = 0
   rendered = 0
 
-  /** @param gate in front of rendering */
   constructor(folder: DerivativeFolder | undefined, gate: Gate, findExisting: FindExisting) {
     this.#folder = folder
     this.#gate = gate
@@ -183,7 +182,6 @@ export class DerivativeCache {
     }
   }
 
-  /** Waits for pending writes. */
   async close(): Promise<void> {
     await Promise.all(this.#writes)
     await this.#folder?.stop()
@@ -206,7 +204,6 @@ export interface DerivativesContext {
   onClose(close: () => Promise<void>): void
 }
 
-/** @param gate in front of rendering */
 export function openDerivatives(context: DerivativesContext, gate: Gate): DerivativeCache {
   const { config, database, log, metrics } = context
   const cap = config.derivativeCacheBytes

@@ -6,7 +6,7 @@ import { accountClient } from '../lib/client.ts'
 import { parseJson } from '../lib/json.ts'
 import type { ImageDefinitions } from './definitions.ts'
 import { cacheKey, type Delivery } from './delivery.ts'
-import type { ImageHash } from './image-hash.ts'
+import type { ImageHash } from './image-fields.ts'
 import type { ResolveLink } from './links/resolve-link.ts'
 import { MAX_MODIFIER_CHARACTERS, parseModifiers } from './modifiers/index.ts'
 

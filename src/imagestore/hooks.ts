@@ -85,7 +85,6 @@ function payload(hook: string, notice: Notice<ImageEvent>): string {
   })
 }
 
-/** Hooks of an application. */
 export const MAX_HOOKS = 20
 
 export interface HooksOptions {
@@ -136,7 +135,6 @@ export class Hooks {
     })
   }
 
-  /** Returns the hooks of an application, oldest first. */
   list(accountId: number): Promise<queries.HookRow[]> {
     return this.#options.database.readerOf(accountClient(accountId)).all(queries.findHooks(accountId))
   }

@@ -1,25 +1,43 @@
+import { hash } from 'node:crypto'
 import type { JsonSchema } from '../http/openapi/json-schema.ts'
 import { thumbHashToAverageRGBA } from 'thumbhash'
 
-/** A field of an image: a column of `blobs` (the bytes, shared by applications) or of `images` (an application's record). */
-interface ImageField<Table extends 'blobs' | 'images', Value> {
-  readonly table: Table
-  /** From the picture that ships with the package. */
-  readonly example: Value
-  /** Undefined for fields that no answer contains. */
-  readonly schema: JsonSchema | undefined
+/** The name of an image: the first 160 bits of the SHA-256 of its bytes, in 32 base32 characters. */
+export type ImageHash = string & { readonly __brand: 'ImageHash' }
+
+/** RFC 4648, section 6, in lower case. */
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
+const HASH_BYTES = 20
+
+export function hashOf(bytes: Uint8Array): ImageHash {
+  return hashOfDigest(hash('sha256', bytes, 'buffer'))
 }
 
-const ofBlob = <Value>(example: Value, schema?: JsonSchema): ImageField<'blobs', Value> => ({
-  table: 'blobs',
-  example,
-  schema,
-})
-const ofRecord = <Value>(example: Value, schema?: JsonSchema): ImageField<'images', Value> => ({
-  table: 'images',
-  example,
-  schema,
-})
+/** @param digest SHA-256 of an image's bytes */
+export function hashOfDigest(digest: Buffer): ImageHash {
+  let text = ''
+  // 5 bits a character, from a window of less than two bytes.
+  let window = 0
+  let bits = 0
+  for (let i = 0; i < HASH_BYTES; i++) {
+    window = ((window & 0xff) << 8) | (digest[i] ?? 0)
+    bits += 8
+    for (; bits >= 5; bits -= 5) text += BASE32.charAt((window >> (bits - 5)) & 31)
+  }
+  return text as ImageHash
+}
+
+export function isImageHash(text: string): text is ImageHash {
+  return /^[a-z2-7]{32}$/.test(text)
+}
+
+/**
+ * Fields are columns of `blobs` (the bytes, shared by applications) or of `images` (an application's record). Examples are from the
+ * picture that ships with the package; a field without a schema is in no answer.
+ */
+const ofBlob = <Value>(example: Value, schema?: JsonSchema) => ({ table: 'blobs', example, schema }) as const
+const ofRecord = <Value>(example: Value, schema?: JsonSchema) =>
+  ({ table: 'images', example, schema }) as const
 
 const PIXELS = { type: 'integer', description: 'Pixel size after applying EXIF orientation' }
 const EPOCH_SECONDS = 'seconds since 1970-01-01 UTC'
@@ -98,11 +116,7 @@ const definitions = {
 type Definitions = typeof definitions
 export type ImageFieldName = keyof Definitions
 type FieldOf<Table> = {
-  [Name in ImageFieldName]: Definitions[Name] extends ImageField<infer Owner, unknown>
-    ? Owner extends Table
-      ? Name
-      : never
-    : never
+  [Name in ImageFieldName]: Definitions[Name]['table'] extends Table ? Name : never
 }[ImageFieldName]
 type ValuesOf<Name extends ImageFieldName> = { readonly [Field in Name]: Definitions[Field]['example'] }
 
@@ -112,35 +126,12 @@ export type BlobRow = ValuesOf<FieldOf<'blobs'>>
 /** What applications add to an image. */
 const EDITED = ['tags', 'meta', 'focus', 'public'] as const
 
+const BASIC = ['name', 'hash', 'mime', 'width', 'height', 'size'] as const
+
 /** Fields of each answer, and of the manifest of an export, in their order. */
 export const ANSWER_FIELDS = {
-  list: [
-    'name',
-    'hash',
-    'mime',
-    'width',
-    'height',
-    'size',
-    'dhash',
-    'thumbhash',
-    'date',
-    'expires',
-    'color',
-    ...EDITED,
-  ],
-  get: [
-    'name',
-    'hash',
-    'mime',
-    'width',
-    'height',
-    'size',
-    'date',
-    'thumbhash',
-    'expires',
-    'color',
-    ...EDITED,
-  ],
+  list: [...BASIC, 'dhash', 'thumbhash', 'date', 'expires', 'color', ...EDITED],
+  get: [...BASIC, 'date', 'thumbhash', 'expires', 'color', ...EDITED],
   upload: ['hash', 'dhash', 'size', 'width', 'height', 'thumbhash', 'color', ...EDITED],
   export: ['name', 'hash', 'mime', 'date', 'expires', ...EDITED],
 } as const satisfies Record<string, readonly ImageFieldName[]>
@@ -155,7 +146,6 @@ const isBlobField = (name: string): name is keyof BlobRow =>
 const names = Object.keys(definitions)
 export const BLOB_FIELDS: readonly (keyof BlobRow)[] = names.filter(isBlobField)
 
-/** The qualified column of a field. */
 export const columnOf = (name: ImageFieldName): string => `${definitions[name].table}.${name}`
 
 /** The part of a row that an answer or a manifest contains. */

@@ -1,6 +1,6 @@
 import type { Identity } from '../http/auth/authenticator.ts'
 import type { Transaction, Database } from '../storage/database/database.ts'
-import { type ImageHash, isImageHash } from './image-hash.ts'
+import { type ImageHash, isImageHash } from './image-fields.ts'
 import * as queries from './queries.ts'
 import { secondsOf, type Clock } from '../lib/clock.ts'
 import type { Dialect } from '../storage/database/dialect.ts'

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { forEachConcurrent } from '../lib/concurrency.ts'
 import { secondsOf, type Clock } from '../lib/clock.ts'
 import { HttpError } from '../lib/errors.ts'
-import { hashOf } from './image-hash.ts'
+import { hashOf } from './image-fields.ts'
 import { imageErrors } from './errors.ts'
 import { quotaError } from './account-policy.ts'
 import { completeInfo, isEpochSeconds, readInfo, storedBytes } from './upload-input.ts'
@@ -177,9 +177,7 @@ export interface ImageImport {
   readonly store: ImageStore
   readonly clock: Clock
   readonly accountId: number
-  /** Largest image, in bytes. */
   readonly maxBytes: number
-  /** Whether to remove metadata. */
   readonly strips: boolean
   /** Images processed at the same time, each of which is held in memory. */
   readonly concurrency: number

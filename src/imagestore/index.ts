@@ -38,7 +38,6 @@ const ROUTES = [
   linkRoute,
 ]
 
-/** The image-hosting API and the public links. */
 export function imagestoreRoutes(
   app: HttpServer,
   shared: EndpointShared,

@@ -51,28 +51,21 @@ export interface ImagestoreContext extends DerivativesContext {
   readonly deliveries: DeliveryGates
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
   readonly config: DerivativesContext['config'] & {
-    /** Bytes. */
     readonly maxImageBytes: number
     readonly maxImagePixels: number
     readonly imageSettings: ImageSettings
-    /** Private networks that webhooks may be sent to. */
     readonly webhookNetworks: readonly string[]
     /** 1 if images are stored without their metadata. */
     readonly strip: number
-    /** Whether shared caches may keep answers that depend on the request's headers. */
     readonly imageWorkers: number
-    /** Processes that share all of these. */
     readonly workers: number
     readonly imageMemoryBytes: number
     readonly memoryCacheBytes: number
-    /** How long an image may wait to be decoded. */
     readonly imageWaitMs: number
     readonly blobsUrl: Pick<S3Location, 'redirectBytes'> | undefined
   }
   readonly limits: {
-    /** Time for one image. */
     readonly imageTimeoutMs: number
-    /** Images that may wait to be decoded. */
     readonly imageQueue: number
     readonly similarBytes: number
   }
@@ -112,7 +105,8 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     redirectBytes: config.blobsUrl?.redirectBytes ?? Infinity,
     clock,
   })
-  const store = new ImageStore(database, blobs, staging, engine, clock, (key) => derivatives.forget(key))
+  const forget = (key: string) => derivatives.forget(key)
+  const store = new ImageStore({ database, blobs, staging, engine, clock, forget })
   const similar = new SimilarImages(database, clock, perProcess(limits.similarBytes), context.searches)
   context.onClose(async () => similar.close())
   const originals = new OriginalChecks(context)
@@ -149,7 +143,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     derivatives,
     similar,
     originals,
-    tickets: new Tickets(database, clock),
+    tickets: new Tickets(context),
     ticketUploads: new TicketUploads({ database, clock, files: context.jobFiles, staging }),
     definitions: new ImageDefinitions(database, config.imageSettings),
     hooks,

@@ -76,7 +76,6 @@ export const usageAt = (accountId: number, now: number) => sql<Usage>`
   WHERE ${isInTrash(accountId, now)}
   GROUP BY 1, 2`
 
-/** What an application has in the trash. */
 export const trashTotal = (accountId: number, now: number) => sql<Total>`
   SELECT count(*) AS images, CAST(coalesce(sum(bytes), 0) AS bigint) AS bytes
   FROM images WHERE ${isInTrash(accountId, now)}`
@@ -101,13 +100,9 @@ export const aliasPage = (accountId: number, after: string, count: number) => sq
 }>`
   SELECT name, hash FROM image_aliases WHERE account_id = ${accountId} AND name > ${after} ORDER BY name ${limit(count)}`
 
-/** A picture that an application refuses. */
 export interface Ban {
-  /** Hash of the refused bytes. */
   readonly hash: string | null
-  /** Difference hash of the refused pictures. */
   readonly dhash: string | null
-  /** Most bits in which the dhash of such a picture differs. */
   readonly distance: number
 }
 

@@ -97,7 +97,6 @@ const isCurrent = (now: number) => sql`${notExpired(now)} AND images.trashed_at 
 export const isInTrash = (accountId: number, now: number) => sql`
   images.account_id = ${accountId} AND images.trashed_at IS NOT NULL AND ${notExpired(now)}`
 
-/** Locks the blob until the transaction ends. */
 export const lockBlob = (dialect: Dialect, hash: string) =>
   sql<BlobRow>`${blobByHash(hash)} ${dialect.forUpdate}`
 

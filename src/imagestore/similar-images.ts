@@ -18,7 +18,6 @@ import type { Database } from '../storage/database/database.ts'
 import type { ImageRow } from './image-fields.ts'
 import * as queries from './queries.ts'
 
-/** Hashes per query. */
 const PAGE = 50_000
 /** Hashes whose images are read in one query. */
 const BATCH = 200
@@ -83,7 +82,6 @@ export class SimilarImages {
     })
   }
 
-  /** Memory that hashes take. */
   get bytes(): number {
     let sum = 0
     for (const { hashes } of this.#entries.values()) sum += hashes.bytes
@@ -108,17 +106,13 @@ export class SimilarImages {
     const found = await this.#searches.run(accountClient(accountId), search, signal)
     const now = secondsOf(this.#clock)
     const images: NearImage[] = []
-    for (const { distance: bits, hashes: all } of found.byDistance()) {
-      const hashes = all.filter((hash) => !isFlatHash(hash))
-      for (let at = 0; at < hashes.length && images.length < limit; at += BATCH) {
-        signal.throwIfAborted()
-        const batch = hashes.slice(at, at + BATCH)
-        const left = limit - images.length
-        const rows = await this.#database.all(
-          queries.imagesWith(this.#database.dialect, accountId, batch, now, left),
-        )
-        images.push(...rows.map((row) => ({ ...row, distance: bits })))
-      }
+    for (const { distance: bits, batch } of batchesIn(found)) {
+      const left = limit - images.length
+      if (left <= 0) break
+      signal.throwIfAborted()
+      const { dialect } = this.#database
+      const rows = await this.#database.all(queries.imagesWith(dialect, accountId, batch, now, left))
+      images.push(...rows.map((row) => ({ ...row, distance: bits })))
     }
     return images
   }
@@ -130,13 +124,12 @@ export class SimilarImages {
     const found = await hashes?.find(parseHash64(dhash), COUNT_DISTANCE_BITS)
     if (found === undefined) return undefined
     const now = secondsOf(this.#clock)
-    const near = [...found.byDistance()].flatMap((group) => group.hashes).filter((hash) => !isFlatHash(hash))
     let count = 0
-    for (let at = 0; at < near.length && count < MAX_COUNTED_IMAGES; at += BATCH) {
-      const batch = near.slice(at, at + BATCH)
-      const row = await this.#database.first(
-        queries.countWith(this.#database.dialect, accountId, batch, hash, now, MAX_COUNTED_IMAGES - count),
-      )
+    for (const { batch } of batchesIn(found)) {
+      const left = MAX_COUNTED_IMAGES - count
+      if (left <= 0) break
+      const { dialect } = this.#database
+      const row = await this.#database.first(queries.countWith(dialect, accountId, batch, hash, now, left))
       count += row?.count ?? 0
     }
     return count
@@ -211,19 +204,15 @@ export class SimilarImages {
   async #makeRoomAndLoad(accountId: number): Promise<Entry | undefined> {
     const bytes = await this.#estimate(accountId)
     const idleSince = performance.now() - MIN_KEEP_MS
-    const evictable = [...this.#entries]
-      .filter(
-        ([, { loaded, usedAt, hashes }]) =>
-          loaded !== undefined && (usedAt < idleSince || hashes.bytes > bytes),
-      )
-      .sort(([, one], [, other]) => one.usedAt - other.usedAt)
-    const bytesOf = ({ hashes, expectedBytes }: Entry) => Math.max(hashes.bytes, expectedBytes)
+    const toBytes = ({ hashes, expectedBytes }: Entry) => Math.max(hashes.bytes, expectedBytes)
     let free = this.#maxBytes
-    for (const entry of this.#entries.values()) free -= bytesOf(entry)
+    for (const entry of this.#entries.values()) free -= toBytes(entry)
     const evicted: number[] = []
-    for (const [other, entry] of evictable) {
+    for (const [other, entry] of [...this.#entries].sort(([, one], [, two]) => one.usedAt - two.usedAt)) {
       if (bytes <= free) break
-      free += bytesOf(entry)
+      const isUsed = entry.usedAt >= idleSince && entry.hashes.bytes <= bytes
+      if (isUsed || entry.loaded === undefined) continue
+      free += toBytes(entry)
       evicted.push(other)
     }
     if (bytes > free) return undefined
@@ -271,5 +260,13 @@ export class SimilarImages {
 
   async #estimate(accountId: number): Promise<number> {
     return estimateBytes((await this.#database.first(queries.imageCount(accountId)))?.images ?? 0)
+  }
+}
+
+/** Hashes in batches, nearest first, without that of pictures without contrast. */
+function* batchesIn(found: Matches) {
+  for (const { distance, hashes: all } of found.byDistance()) {
+    const hashes = all.filter((hash) => !isFlatHash(hash))
+    for (let at = 0; at < hashes.length; at += BATCH) yield { distance, batch: hashes.slice(at, at + BATCH) }
   }
 }

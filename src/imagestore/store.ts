@@ -10,23 +10,11 @@ import { StorageFault } from '../storage/database/faults.ts'
 import { heldUntil } from '../storage/database/transfer-marks.ts'
 import { findUnreferenced, isLost, StoreOwnership, type Ownership } from './blobs.ts'
 import type { ImageEngine, Inspection } from './decoder/index.ts'
-import type { ImageHash } from './image-hash.ts'
-import type { BlobRow, ImageRow } from './image-fields.ts'
+import type { ImageHash, BlobRow, ImageRow } from './image-fields.ts'
 import * as queries from './queries.ts'
 import { lockLimits, allBans } from './queries-settings.ts'
 import { checkQuota, isBanned, type NewImage, type QuotaExceeded } from './account-policy.ts'
-import {
-  removeExpiredOf,
-  removeRecord,
-  sweepExpired,
-  isExpired,
-  isOfOthers,
-  prolongImage,
-  recordUploader,
-  uploadersOf,
-  withdrawUpload,
-  type LockedImage,
-} from './image-records.ts'
+import * as records from './image-records.ts'
 
 export interface Upload {
   readonly accountId: number
@@ -41,6 +29,16 @@ export interface Upload {
   readonly keepsExisting?: boolean
   /** Types that the bytes may have. Default: all. */
   readonly types?: readonly string[] | undefined
+}
+
+export interface ImageStoreOptions {
+  readonly database: Database
+  readonly blobs: BlobStore
+  readonly staging: Staging
+  readonly engine: ImageEngine
+  readonly clock: Clock
+  /** Removes the derivatives of a blob; rejects if some may be left. */
+  readonly forget: (key: string) => Promise<void>
 }
 
 type Stored = { readonly kind: 'stored'; readonly blob: BlobRow; readonly image: ImageRow }
@@ -70,78 +68,56 @@ const MAX_SWEEP_FAILURES = 3
  * removes the last holder, and a removal never races with a new upload of the same bytes.
  */
 export class ImageStore {
+  readonly #options: ImageStoreOptions
   readonly #database: Database
-  readonly #blobs: BlobStore
-  readonly #staging: Staging
-  readonly #engine: ImageEngine
-  readonly #clock: Clock
   readonly #ownership: StoreOwnership
   readonly #removals = new Gate(REMOVALS)
-  readonly #forget: (key: string) => Promise<void>
   /** Why bytes were refused, by their hash. */
   readonly #refusals = lruCache<Refusal>(MAX_REFUSALS, { ttl: REFUSAL_MS })
 
-  /** @param forget removes the derivatives of a blob; rejects if some may be left */
-  constructor(
-    database: Database,
-    blobs: BlobStore,
-    staging: Staging,
-    engine: ImageEngine,
-    clock: Clock,
-    forget: (key: string) => Promise<void> = async () => {},
-  ) {
-    this.#database = database
-    this.#blobs = blobs
-    this.#staging = staging
-    this.#engine = engine
-    this.#clock = clock
-    this.#ownership = new StoreOwnership(database, blobs)
-    this.#forget = forget
+  constructor(options: ImageStoreOptions) {
+    this.#options = options
+    this.#database = options.database
+    this.#ownership = new StoreOwnership(options.database, options.blobs)
   }
 
   /** When this resolves with `stored`, bytes and record survive a power failure. */
   async upload(upload: Upload, signal: AbortSignal): Promise<UploadOutcome> {
     // Bytes that an application holds were decoded before. If they are removed in the meantime, the upload stores
     // them again.
-    const reader = this.#database.readerOf(accountClient(upload.accountId))
+    const { accountId, hash } = upload
+    const client = accountClient(accountId)
+    const reader = this.#database.readerOf(client)
     const [known, bans] = await Promise.all([
-      reader.first(queries.blobByHash(upload.hash)),
-      reader.all(allBans(upload.accountId)),
+      reader.first(queries.blobByHash(hash)),
+      reader.all(allBans(accountId)),
     ])
     // Bytes that nobody holds have no dhash yet.
-    if (isBanned(bans, upload.hash, known?.dhash)) return { kind: 'banned' }
+    if (isBanned(bans, hash, known?.dhash)) return { kind: 'banned' }
     if (known !== undefined && !isAllowed(upload, known)) return { kind: 'other-type', mime: known.mime }
     const held = known === undefined || isLost(known.key) ? undefined : await this.#record(upload, undefined)
     if (held !== undefined) return held
-    const exceeded = await this.#precheckQuota(upload)
-    if (exceeded !== undefined) return exceeded
-    const refused = this.#refusals.get(upload.hash)
+    const exceeded = await checkQuota(reader, { accountId, hash, size: upload.bytes.byteLength })
+    // Expired images are removed when it matters.
+    const now = secondsOf(this.#options.clock)
+    if (exceeded && (await reader.first(queries.findExpiredImages(accountId, now, 1))) === undefined)
+      return exceeded
+    const refused = this.#refusals.get(hash)
     if (refused !== undefined) return refused
     await this.#ownership.assertOwn()
-    await using staged = await this.#staging.write(upload.bytes)
-    const caller = { client: accountClient(upload.accountId), signal }
-    const inspection = await this.#engine.inspect(staged.path, caller)
-    if (inspection.kind === 'damaged') this.#refusals.set(upload.hash, inspection)
+    await using staged = await this.#options.staging.write(upload.bytes)
+    const inspection = await this.#options.engine.inspect(staged.path, { client, signal })
+    if (inspection.kind === 'damaged') this.#refusals.set(hash, inspection)
     if (inspection.kind !== 'image') return inspection
     if (!isAllowed(upload, inspection)) return { kind: 'other-type', mime: inspection.mime }
-    if (isBanned(bans, upload.hash, inspection.dhash)) return { kind: 'banned' }
+    if (isBanned(bans, hash, inspection.dhash)) return { kind: 'banned' }
     return await this.#store(upload, staged, inspection)
-  }
-
-  /** Checks the quota before decoding. Passes if images have expired: these are removed when it matters. */
-  async #precheckQuota(upload: Upload): Promise<QuotaExceeded | undefined> {
-    const { accountId, hash, bytes } = upload
-    const reader = this.#database.readerOf(accountClient(upload.accountId))
-    const exceeded = await checkQuota(reader, { accountId, hash, size: bytes.byteLength })
-    if (exceeded === undefined) return undefined
-    const expired = await reader.first(queries.findExpiredImages(accountId, secondsOf(this.#clock), 1))
-    return expired === undefined ? exceeded : undefined
   }
 
   async #store(upload: Upload, staged: StagedFile, inspection: InspectedUpload): Promise<UploadOutcome> {
     const { kind: _, ...inspected } = inspection
     const key = `${upload.hash}.${randomBytes(6).toString('hex')}`
-    await this.#blobs.put(key, staged, accountClient(upload.accountId))
+    await this.#options.blobs.put(key, staged, accountClient(upload.accountId))
     const blob = { hash: upload.hash, key, size: staged.size, ...inspected }
     const outcome = await this.#record(upload, blob).catch((error: unknown) => {
       // Other failures may have come after the commit: the sweep of orphans finds out later.
@@ -165,7 +141,7 @@ export class ImageStore {
     const outcome = await this.#database.transaction(
       async (tx): Promise<Stored | QuotaExceeded | undefined> => {
         unreferencedKeys.length = 0
-        const now = secondsOf(this.#clock)
+        const now = secondsOf(this.#options.clock)
         const image = { accountId, hash, size: bytes.byteLength }
         const exceeded = await this.#makeRoom(tx, image, now, unreferencedKeys)
         if (exceeded !== undefined) return exceeded
@@ -174,11 +150,11 @@ export class ImageStore {
         if (held === undefined) return undefined
         if (held === blob)
           await tx.run(known === undefined ? queries.insertBlob(blob) : queries.replaceBlob(blob))
-        const before = await uploadersOf(tx, image, now)
-        const isKept = before !== undefined && (keepsExisting || isOfOthers(before, uploader))
-        if (isKept) await prolongImage(tx, image, before, info)
+        const before = await records.uploadersOf(tx, image, now)
+        const isKept = before !== undefined && (keepsExisting || records.isOfOthers(before, uploader))
+        if (isKept) await records.prolongImage(tx, image, before, info)
         else await tx.run(queries.upsertImage(accountId, hash, info, date ?? now))
-        await recordUploader(tx, image, before, uploader)
+        await records.recordUploader(tx, image, before, uploader)
         const stored = await tx.first(queries.findImage(accountId, hash))
         if (stored === undefined) throw new Error('the image just stored is not there')
         return { kind: 'stored', blob: held, image: stored }
@@ -201,7 +177,7 @@ export class ImageStore {
     if (limits === undefined) return undefined
     for (;;) {
       const exceeded = await checkQuota(tx, image, limits)
-      const removed = exceeded && (await removeExpiredOf(tx, dialect, image.accountId, now))
+      const removed = exceeded && (await records.removeExpiredOf(tx, dialect, image.accountId, now))
       if (removed === undefined) return exceeded
       unreferencedKeys.push(...removed)
     }
@@ -244,7 +220,7 @@ export class ImageStore {
       const image = await this.#lockEditable(tx, { accountId, hash }, uploader)
       if (image === 'shared' || image === undefined) return image
       if ((image.trashed_at !== null) === isTrashed) return image
-      const moved = { trashed_at: isTrashed ? secondsOf(this.#clock) : null }
+      const moved = { trashed_at: isTrashed ? secondsOf(this.#options.clock) : null }
       await tx.run(queries.updateImage(accountId, hash, moved))
       return moved
     }, accountId)
@@ -253,17 +229,17 @@ export class ImageStore {
   /** Locks an image that has not expired, and checks that the key may change it. */
   async #lockEditable(
     tx: Transaction,
-    image: LockedImage,
+    image: records.LockedImage,
     uploader: string | undefined,
   ): Promise<queries.Lifetime | 'shared' | undefined> {
     await tx.first(queries.lockBlob(this.#database.dialect, image.hash))
-    const now = secondsOf(this.#clock)
+    const now = secondsOf(this.#options.clock)
     const lifetime = await tx.first(queries.findLifetime(image.accountId, image.hash))
-    if (lifetime === undefined || isExpired(lifetime, now)) return undefined
-    const uploaders = await uploadersOf(tx, image, now)
+    if (lifetime === undefined || records.isExpired(lifetime, now)) return undefined
+    const uploaders = await records.uploadersOf(tx, image, now)
     if (uploaders === undefined) return undefined
     if (uploader !== undefined && !uploaders.keys.includes(uploader)) return undefined
-    return isOfOthers(uploaders, uploader) ? 'shared' : lifetime
+    return records.isOfOthers(uploaders, uploader) ? 'shared' : lifetime
   }
 
   /**
@@ -275,15 +251,15 @@ export class ImageStore {
     const { dialect } = this.#database
     const removed = await this.#database.transaction(
       async (tx) => {
-        const now = secondsOf(this.#clock)
+        const now = secondsOf(this.#options.clock)
         if (uploader !== undefined) {
           await tx.first(queries.lockBlob(dialect, hash))
           const image = await tx.first(queries.findLifetime(accountId, hash))
-          if (image === undefined || isExpired(image, now)) return undefined
-          const state = await withdrawUpload(tx, { accountId, hash }, uploader)
+          if (image === undefined || records.isExpired(image, now)) return undefined
+          const state = await records.withdrawUpload(tx, { accountId, hash }, uploader)
           if (state !== 'last') return state === 'withdrawn' ? { unreferencedKey: undefined } : undefined
         }
-        return removeRecord(tx, dialect, hash, queries.deleteImage(accountId, hash, now))
+        return records.removeRecord(tx, dialect, hash, queries.deleteImage(accountId, hash, now))
       },
       accountId,
       { purpose: 'free-space' },
@@ -293,7 +269,7 @@ export class ImageStore {
   }
 
   sweepExpired(signal?: AbortSignal): Promise<void> {
-    return sweepExpired(this.#database, this.#clock, (key) => this.#removeSoon(key), signal)
+    return records.sweepExpired(this.#database, this.#options.clock, (key) => this.#removeSoon(key), signal)
   }
 
   /** Deleted images whose bytes are waiting to be removed. */
@@ -330,13 +306,13 @@ export class ImageStore {
   async sweepOrphans(minAgeMs: number, signal?: AbortSignal): Promise<OrphanSweep> {
     const ownership = await this.#ownership.check()
     if (ownership.kind !== 'own') return ownership
-    const since = this.#clock.now() - minAgeMs
+    const since = this.#options.clock.now() - minAgeMs
     let removed = 0
-    for await (const { orphans } of findUnreferenced(this.#database, this.#blobs, since)) {
+    for await (const { orphans } of findUnreferenced(this.#database, this.#options.blobs, since)) {
       if (signal?.aborted === true) break
       if (orphans.length > 0 && (await this.#isBackupRunning())) break
       for (const key of orphans) {
-        await this.#blobs.remove(key)
+        await this.#options.blobs.remove(key)
         removed++
       }
     }
@@ -345,7 +321,7 @@ export class ImageStore {
 
   /** Rejects if the store is unavailable or does not belong to this database. */
   async ping(): Promise<void> {
-    await this.#blobs.ping()
+    await this.#options.blobs.ping()
     await this.#ownership.assertOwn()
   }
 
@@ -360,12 +336,12 @@ export class ImageStore {
 
   /** A running backup may still have to copy bytes that no row names any more. */
   async #isBackupRunning(): Promise<boolean> {
-    return (await heldUntil(this.#database, this.#clock.now())) !== undefined
+    return (await heldUntil(this.#database, this.#options.clock.now())) !== undefined
   }
 
   async #finishRemoval(key: string): Promise<void> {
-    await this.#blobs.remove(key)
-    await this.#forget(key)
+    await this.#options.blobs.remove(key)
+    await this.#options.forget(key)
     await this.#database.transaction((tx) => tx.run(queries.endRemoval(key)), undefined, {
       purpose: 'free-space',
     })

@@ -42,10 +42,12 @@ export interface Ticket {
   readonly terms: TicketTerms
 }
 
-interface NewTicket {
-  readonly ticket: string
-  /** Seconds since 1970. */
-  readonly expires: number
+export interface TicketsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  /** Files that every node can read. */
+  readonly files: BlobStore
+  readonly staging: Pick<Staging, 'write'>
 }
 
 /** Tickets let visitors upload without a key. Only their digests are stored. */
@@ -53,7 +55,7 @@ export class Tickets {
   readonly #database: Database
   readonly #clock: Clock
 
-  constructor(database: Database, clock: Clock) {
+  constructor({ database, clock }: Pick<TicketsOptions, 'database' | 'clock'>) {
     this.#database = database
     this.#clock = clock
   }
@@ -63,7 +65,7 @@ export class Tickets {
     identity: Identity,
     { uses, seconds }: { readonly uses: number; readonly seconds: number },
     terms: TicketTerms,
-  ): Promise<NewTicket> {
+  ) {
     const ticket = randomBytes(24).toString('base64url')
     const expires = Math.ceil(this.#clock.now() / 1_000) + seconds
     const row = {
@@ -110,7 +112,6 @@ export class Tickets {
     return (await this.#database.first(queries.anyOldTicket(this.#endedBefore()))) !== undefined
   }
 
-  /** Removes tickets that ended long ago. */
   async sweep(): Promise<void> {
     await this.#database.transaction((tx) => tx.run(queries.deleteOldTickets(this.#endedBefore())))
   }
@@ -130,7 +131,6 @@ async function takeUse(tx: Transaction, digest: string): Promise<void> {
   if ((await tx.run(queries.takeUse(digest, MAX_REFUSALS))) === 0) throw imageErrors.ticket_spent()
 }
 
-/** Unfinished uploads of a ticket. */
 const MAX_UNFINISHED = 3
 /** Maximum size of all unfinished uploads of an application, as announced. */
 const MAX_UNFINISHED_BYTES = 1024 ** 3
@@ -146,7 +146,6 @@ const MAX_FILE_AGE_MS = MAX_TICKET_SECONDS * 1_000 + 2 * KEPT_MS
 
 type Part = readonly [key: string, size: number]
 
-/** What an upload ended with. */
 export interface UploadAnswer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
@@ -155,11 +154,9 @@ export interface UploadAnswer {
 export interface TicketUpload {
   readonly id: string
   readonly ticket: Ticket
-  /** Bytes of the image. */
   readonly length: number
   /** Name of the file, as the visitor gave it. */
   readonly name: string | undefined
-  /** Bytes received until now. */
   readonly received: number
   readonly parts: readonly Part[]
   /** Milliseconds since 1970. */
@@ -169,22 +166,14 @@ export interface TicketUpload {
   readonly ticketExpiresAt: number
 }
 
-export interface TicketUploadsOptions {
-  readonly database: Database
-  readonly clock: Clock
-  /** Files that every node can read. */
-  readonly files: BlobStore
-  readonly staging: Pick<Staging, 'write'>
-}
-
 /**
  * Uploads of visitors that arrive in parts, each of which any node may receive. A part is stored as a file before the row, whose
  * count of received bytes decides which of two parts for the same place is kept.
  */
 export class TicketUploads {
-  readonly #options: TicketUploadsOptions
+  readonly #options: TicketsOptions
 
-  constructor(options: TicketUploadsOptions) {
+  constructor(options: TicketsOptions) {
     this.#options = options
   }
 

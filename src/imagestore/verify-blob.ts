@@ -4,8 +4,7 @@ import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import { reasonOf } from '../storage/blobs/open.ts'
 import type { Database } from '../storage/database/database.ts'
 import { lostKey, isLost } from './blobs.ts'
-import { hashOfDigest } from './image-hash.ts'
-import type { BlobRow } from './image-fields.ts'
+import { hashOfDigest, type BlobRow } from './image-fields.ts'
 import { renameBlob, touchImages, blobByHash, blobsBetween } from './queries.ts'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
@@ -98,8 +97,7 @@ const REST_FACTOR = 9
 const CHARACTERS = '234567abcdefghijklmnopqrstuvwxyz'
 const PREFIX_LENGTH = 4
 
-/** What the checks are built on. */
-export interface OriginalChecksContext {
+interface OriginalChecksContext {
   readonly database: Database
   readonly blobs: BlobStore
   readonly clock: Clock

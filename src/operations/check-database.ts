@@ -1,4 +1,4 @@
-import { isImageHash } from '../imagestore/image-hash.ts'
+import { isImageHash } from '../imagestore/image-fields.ts'
 import type { Clock } from '../lib/clock.ts'
 import { withRetries } from '../lib/concurrency.ts'
 import { isCalendarDateTime } from '../lib/dates.ts'

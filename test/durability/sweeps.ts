@@ -6,7 +6,14 @@ import type { TestService } from '../support/service.ts'
 export function getSweeps({ app: { context } }: TestService) {
   const { database, blobs, staging, clock } = context
   // It starts no process unless asked to decode.
-  const store = new ImageStore(database, blobs, staging, new ImageEngine(), clock)
+  const store = new ImageStore({
+    database,
+    blobs,
+    staging,
+    engine: new ImageEngine(),
+    clock,
+    forget: async () => {},
+  })
   return {
     orphans: (ageMs: number) => store.sweepOrphans(ageMs),
     staged: (ageMs: number) => staging.sweep(clock.now(), ageMs),

@@ -8,7 +8,6 @@ export const TARGET_SCORE = 78
 const MAX_PROBED_PIXELS = 8_000_000
 /** Larger ones are scored in part at the fine scales. */
 const SAMPLE_PIXELS = 400_000
-/** Rows of a band of that part. */
 const BAND_ROWS = 64
 const [MIN_QUALITY, MAX_QUALITY] = [30, 95]
 /** Points of the score for a step of quality, near the target: of photographs, in each format. */
@@ -104,11 +103,9 @@ const MASK = [0.26601172, 0.21300554, 0.10936069, 0.03600077, 0.00759876, 0.0010
 const RADIUS = MASK.length - 1
 /** Keeps the quotient of structure finite. */
 const C2 = 0.0009
-/** Bias of the opsin absorbance of JPEG XL. */
 const BIAS = 0.0037930733
 const BIAS_ROOT = Math.cbrt(BIAS)
 
-/** One channel of a picture, or of one of its scales. */
 interface Plane {
   readonly data: Float32Array
   readonly width: number

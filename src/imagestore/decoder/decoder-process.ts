@@ -25,7 +25,6 @@ interface Damaged {
 export interface InspectedImage extends Omit<BlobRow, 'hash' | 'key' | 'size'> {
   readonly kind: 'image'
   readonly format: ImageFormat
-  /** Base64 of the ThumbHash. */
   readonly thumbhash: string
 }
 
@@ -56,7 +55,6 @@ type Killed = { readonly kind: 'too-slow' } | { readonly kind: 'crashed' }
 export type Inspection = InspectedImage | Damaged | NotRun
 export type Derivation = DerivedImage | Damaged | TooHeavy | Killed | NotRun
 
-/** An image to put on another one. */
 export interface WatermarkFile {
   readonly path: string
   readonly place: WatermarkPlacement
@@ -73,7 +71,6 @@ export type Task =
       readonly size: number | undefined
     }
 
-/** One job of a process, which runs one at a time. */
 export interface Job {
   readonly path: string
   readonly task: Task
@@ -98,7 +95,6 @@ export type FromDecoder =
   /** `isBloated`: the process retains so much memory that it should be replaced. */
   | { readonly type: 'done'; readonly outcome: JobOutcome | Needs; readonly isBloated: boolean }
 
-/** How a job ended. */
 export type Ending =
   | Extract<FromDecoder, { readonly type: 'done' }>
   | { readonly type: 'timeout' }

@@ -55,7 +55,6 @@ export async function deriveImage(
   return { kind: 'image', ...rendered }
 }
 
-/** Applies what the plan has of a step. */
 async function applyStep(step: Step, stage: Stage, plan: ResolvedTransformation): Promise<Stage> {
   let applied = stage
   for (const apply of findEffects(plan, step)) applied = await apply(applied)

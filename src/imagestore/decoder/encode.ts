@@ -20,7 +20,6 @@ const toChroma = (quality: number) => (quality < FULL_CHROMA_QUALITY ? '4:2:0' :
 /** Each frame gets its own palette. Measured: a seventh of the default effort's time for a fiftieth more bytes. */
 const ANIMATED_GIF_EFFORT = 1
 
-/** Whether a PNG is reduced to a palette. */
 export const isPalettePng = ({ quality }: Pick<ResolvedTransformation, 'quality'>): boolean =>
   typeof quality === 'number' && quality < 100
 
@@ -72,7 +71,6 @@ export async function encodeStill(
 const MAX_PALETTE_COLOURS = 256
 /** An image of more shades of gray, and no colours, is a photograph. */
 const MAX_GRAPHIC_GRAYS = 32
-/** Size of the strip by which encodings are compared. */
 const SAMPLE_PIXELS = 250_000
 /** A PNG with more times the bytes of lossy WebP or JPEG is a photograph: lossless WebP would take seconds and not be smaller. */
 const PHOTOGRAPH_RATIO = 4

@@ -7,7 +7,6 @@ import {
   DecoderProcess,
   type Ending,
   type Derivation,
-  type ImageFault,
   type Inspection,
   type Job,
   type JobOutcome,
@@ -52,17 +51,6 @@ const DEFAULTS = {
   idleMs: 300_000,
 }
 
-export interface EngineStats {
-  /** Jobs that run in a process. */
-  readonly running: number
-  /** Jobs that wait for their turn. */
-  readonly waiting: number
-  /** Processes that crashed or were killed because of their job. */
-  readonly restarts: number
-  /** Process ids. */
-  readonly pids: readonly number[]
-}
-
 interface DeriveOptions {
   readonly watermark?: WatermarkFile | undefined
   /** Bytes that were stored: a file of another size is reported as altered. */
@@ -98,10 +86,11 @@ export class ImageEngine {
     })
   }
 
-  stats(): EngineStats {
+  stats() {
     return {
       running: this.#gate.running,
       waiting: this.#gate.waiting,
+      /** Processes that crashed or were killed because of their job. */
       restarts: this.#restarts,
       pids: [...this.#processes].flatMap((process) => process.pid ?? []),
     }
@@ -110,9 +99,12 @@ export class ImageEngine {
   /** Decodes the whole file at `path`. Never rejects because of the file's content. */
   async inspect(path: string, caller = SERVICE): Promise<Inspection> {
     const outcome = await this.#run(path, { operation: 'inspect' }, caller)
-    if (outcome.kind === 'too-slow') return damaged('too_many_pixels', 'took too long')
-    if (outcome.kind === 'crashed') return damaged('damaged', 'crashed the decoder')
-    if (outcome.kind === 'too-heavy') return damaged('too_many_pixels', outcome.reason)
+    if (outcome.kind === 'too-slow')
+      return { kind: 'damaged', fault: 'too_many_pixels', reason: 'took too long' }
+    if (outcome.kind === 'crashed')
+      return { kind: 'damaged', fault: 'damaged', reason: 'crashed the decoder' }
+    if (outcome.kind === 'too-heavy')
+      return { kind: 'damaged', fault: 'too_many_pixels', reason: outcome.reason }
     if (outcome.kind === 'image' && !('dhash' in outcome)) throw new Error('derived instead of inspected')
     return outcome
   }
@@ -198,8 +190,6 @@ export class ImageEngine {
     }, this.#options.idleMs).unref()
   }
 }
-
-const damaged = (fault: ImageFault, reason: string) => ({ kind: 'damaged', fault, reason }) as const
 
 /** Whether the process may be to blame, because of an earlier image: then a fresh one tries again. */
 const mayBeOfProcess = (ending: Ending): boolean =>

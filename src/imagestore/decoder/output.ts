@@ -81,7 +81,6 @@ interface Scale {
 const UNSCALED: Scale = { to: 1, from: 1 }
 /** Longest side of an image that is scaled and then cropped. */
 const MAX_SCALED_SIDE = 2 * MAX_SIDE_PIXELS
-/** `dpr` has three decimals. */
 const DPR_STEPS = 1000
 
 /** Larger than the error of the divisions, so that exact halves round up; far smaller than any other fraction of a pixel. */

@@ -36,7 +36,6 @@ interface ImageFile {
   readonly structure: Structure
 }
 
-/** What is used of a header. */
 type Header = Pick<
   Metadata,
   | 'width'

@@ -14,7 +14,7 @@ import {
   type Transformation,
 } from '../modifiers/index.ts'
 import { queryPairs } from '../../http/parameters.ts'
-import { isImageHash, type ImageHash } from '../image-hash.ts'
+import { isImageHash, type ImageHash } from '../image-fields.ts'
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** A name that an application has given to an image. */
@@ -220,7 +220,6 @@ export function signedLink(
   return linkText(image, [...tokens, `sig_${signText(secret, linkText(image, tokens))}`])
 }
 
-/** Returns the signature of a text, in base64url. */
 function signText(secret: string, text: string): string {
   const digest = createHmac('sha256', secret).update(text).digest()
   return digest.subarray(0, SIGNATURE_BYTES).toString('base64url')
@@ -236,5 +235,4 @@ function isSignedBy(secret: string, text: string, signature: string): boolean {
   return given.byteLength === expected.byteLength && timingSafeEqual(given, expected)
 }
 
-/** 256 random bits. */
 export const newLinkSecret = (): string => randomBytes(32).toString('base64url')

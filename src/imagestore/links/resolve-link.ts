@@ -16,21 +16,9 @@ import type { Client } from '../../lib/client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Size } from '../decoder/stage.ts'
 import type { Recipe, KnownImage, Delivery } from '../delivery.ts'
+import type { BlobRow } from '../image-fields.ts'
 import type { ImageDefinitions, ImageSettings, Watermark } from '../definitions.ts'
 import { authorizeLink, roundToSteps, type LinkAccess, parseLink, type LinkTarget } from './link.ts'
-
-/** What negotiation has to know of an image. */
-interface NegotiatedImage {
-  readonly format: string
-  readonly mime: string
-  readonly frames: number
-}
-
-interface Negotiation {
-  readonly transformation: ResolvedTransformation
-  /** Request headers that the answer depends on, in lower case. */
-  readonly varies: readonly string[]
-}
 
 /**
  * Resolves `f_auto` by the header `Accept`; the encoder writes the smallest of the accepted formats. A link without it means the
@@ -38,9 +26,9 @@ interface Negotiation {
  */
 function negotiate(
   requested: Transformation,
-  image: NegotiatedImage,
+  image: BlobRow,
   { accept }: IncomingHttpHeaders,
-): Negotiation {
+): { readonly transformation: ResolvedTransformation; readonly varies: readonly string[] } {
   const { format } = requested
   if (format !== 'auto') return { transformation: { ...requested, format }, varies: [] }
   const transformation = { ...requested, format: null }
@@ -60,7 +48,7 @@ const becomesJpeg = (format: string): boolean => ['png', 'tiff', 'bmp', 'heic'].
 /** The formats of the highest weight. */
 function acceptedFormats(
   transformation: ResolvedTransformation,
-  image: NegotiatedImage,
+  image: BlobRow,
   accept: string | undefined,
 ): AcceptedFormat[] {
   const weights = readAccept(accept)
@@ -198,10 +186,7 @@ export function linkResolver(
   }
 }
 
-interface Point {
-  readonly x: number
-  readonly y: number
-}
+type Point = NonNullable<KnownImage['focus']>
 
 const toShare = (share: number) => Math.round(Math.min(1, Math.max(0, share)) * 1_000) / 1_000
 

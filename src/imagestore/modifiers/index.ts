@@ -2,36 +2,9 @@ import type { Stage } from '../decoder/stage.ts'
 import type { Step } from './modifier.ts'
 import { FIELDS, modifiers, type Field, type ResolvedTransformation, type Transformation } from './table.ts'
 
-export { COMPASS_POINTS, type CompassPoint, type Gravity } from './modifier.ts'
-export { isName, NAME_TAKES, type Step } from './modifier.ts'
-export {
-  defaultGrammar,
-  defaultPresets,
-  findMisplaced,
-  formatOfExtension,
-  isKey,
-  linkTokens,
-  MAX_MODIFIER_CHARACTERS,
-  parseModifiers,
-  unknownModifier,
-  type Grammar,
-  type ModifierFault,
-  type Parameter,
-  type ParsedModifiers,
-  type ParsedText,
-} from './parse.ts'
-export {
-  FIELDS,
-  FITS,
-  UNCHANGED,
-  MAX_SIDE_PIXELS,
-  modifiers,
-  type AcceptedFormat,
-  type Changes,
-  type OutputFormat,
-  type ResolvedTransformation,
-  type Transformation,
-} from './table.ts'
+export * from './parse.ts'
+export * from './table.ts'
+export { COMPASS_POINTS, isName, NAME_TAKES, type CompassPoint, type Gravity, type Step } from './modifier.ts'
 
 type Either = Transformation | ResolvedTransformation
 type Effect = (stage: Stage) => Stage | Promise<Stage>

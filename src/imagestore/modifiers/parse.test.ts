@@ -11,7 +11,7 @@ import {
   UNCHANGED,
   type Transformation,
 } from './index.ts'
-import { isImageHash } from '../image-hash.ts'
+import { isImageHash } from '../image-fields.ts'
 import { signedLink } from '../links/link.ts'
 
 function transformationOf(text: string): Transformation {

@@ -65,11 +65,9 @@ export interface ParsedText {
 
 /** `token` is as written, cut to a length that can be shown. */
 export type ModifierFault =
-  | { readonly kind: 'unknown'; readonly token: string }
-  | { readonly kind: 'repeated'; readonly token: string }
+  /** `last`: a signature that is not at the end. */
+  | { readonly kind: 'unknown' | 'repeated' | 'last'; readonly token: string }
   | { readonly kind: 'range'; readonly token: string; readonly takes: string }
-  /** A signature that is not at the end. */
-  | { readonly kind: 'last'; readonly token: string }
 
 export type ParsedModifiers =
   ({ readonly ok: true } & ParsedText) | { readonly ok: false; readonly fault: ModifierFault }

@@ -89,16 +89,17 @@ const keepMetadata: Modifier<boolean> = {
   format: () => 'meta_keep',
 }
 
-const watermark: Modifier<string | null> = {
-  key: 'wm',
+/** A modifier whose value is a name. */
+const named = (
+  key: string,
+  texts: Pick<Modifier<string>, 'values' | 'expected' | 'description' | 'examples'>,
+): Modifier<string | null> => ({
+  ...texts,
+  key,
   initial: null,
-  values: 'a name from the settings',
-  expected: 'el nombre de una marca de agua',
-  description: 'lays an image of the same application over it',
-  examples: ['wm_logo'],
   parse: (text) => (text !== undefined && isName(text) ? text : undefined),
-  format: (value) => `wm_${value}`,
-}
+  format: (value) => `${key}_${value}`,
+})
 
 type Area = readonly [left: number, top: number, width: number, height: number]
 
@@ -292,7 +293,12 @@ const definitions = {
     needsStill: always,
   }),
   keepMetadata,
-  watermark,
+  watermark: named('wm', {
+    values: 'a name from the settings',
+    expected: 'el nombre de una marca de agua',
+    description: 'lays an image of the same application over it',
+    examples: ['wm_logo'],
+  }),
   rect: area('rect', (text, min) => parseInteger(text, min, MAX_SOURCE_SIDE), {
     unit: 'in pixels',
     unidad: 'en píxeles',
@@ -313,16 +319,12 @@ const definitions = {
   ),
   saturation: adjustment('sat', 'saturation in percent more or less, as `saturate()` of CSS', saturate),
   /** File name without extension. */
-  download: {
-    key: 'dl',
-    initial: null,
+  download: named('dl', {
     values: NAME_TAKES,
     expected: 'un nombre de hasta 32 letras minúsculas, cifras y guiones',
     description: 'browsers save the image as a file of this name; its extension is added',
     examples: ['dl_foto-1'],
-    parse: (text) => (text !== undefined && isName(text) ? text : undefined),
-    format: (value) => `dl_${value}`,
-  } satisfies Modifier<string | null>,
+  }),
   watermarkPlace: choice('wmg', {
     initial: null,
     options: COMPASS_POINTS,

@@ -10,8 +10,7 @@ import { isCurrent } from '../image-records.ts'
 import { findLifetime, lockBlob } from '../queries.ts'
 import * as queries from '../queries-settings.ts'
 import { imageErrors } from '../errors.ts'
-import { EXAMPLE, schemaOf } from '../image-fields.ts'
-import { isImageHash } from '../image-hash.ts'
+import { EXAMPLE, schemaOf, isImageHash } from '../image-fields.ts'
 import { isAliasName, MAX_ALIAS_CHARACTERS, toLinkId } from '../links/link.ts'
 import { hashParameter } from './image.ts'
 import type { ImageRoutes } from '../open.ts'
@@ -40,7 +39,6 @@ const LINK = schema.string({ format: 'uri', description: 'Address of the image b
 const EXAMPLE_LINK = 'http://127.0.0.1:8080/i/@tienda/portada'
 const EXAMPLE_ALIAS = { name: 'portada', hash: EXAMPLE.hash.example, link: EXAMPLE_LINK }
 
-/** Names of images, which links use in place of hashes. */
 export function aliasRoutes(app: HttpServer, images: ImageRoutes): void {
   const { clock, database, baseUrl } = images
   const linkTo = (account: string, alias: string) => `${baseUrl()}/i/${toLinkId({ account, name: alias })}`

@@ -10,8 +10,7 @@ import { accountClient } from '../../lib/client.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { lockAccount } from '../../storage/database/dialect.ts'
 import { imageErrors } from '../errors.ts'
-import { EXAMPLE, schemaOf } from '../image-fields.ts'
-import { isImageHash } from '../image-hash.ts'
+import { EXAMPLE, schemaOf, isImageHash } from '../image-fields.ts'
 import { hashParameter } from './image.ts'
 import type { ImageRoutes } from '../open.ts'
 import { dhashParameter } from './list.ts'
@@ -42,7 +41,6 @@ const EXAMPLE_BAN = {
 
 const toBan = ({ created_at: at, ...ban }: queries.BanRow) => ({ ...ban, date: Math.floor(at / 1_000) })
 
-/** Pictures that an application refuses. */
 export function bansRoutes(app: HttpServer, images: ImageRoutes): void {
   const { clock, database } = images
   simpleEndpoint(app, images, {

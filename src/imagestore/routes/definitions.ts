@@ -4,9 +4,9 @@ import * as schema from '../../http/openapi/json-schema.ts'
 import { choice, integer, text, type Parameter } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { imageErrors } from '../errors.ts'
-import { EXAMPLE, schemaOf } from '../image-fields.ts'
-import { isImageHash } from '../image-hash.ts'
-import { DEFAULT_PLACEMENT, MAX_NAMES } from '../definitions.ts'
+import { EXAMPLE, schemaOf, isImageHash } from '../image-fields.ts'
+import type { DefinitionRow } from '../queries-settings.ts'
+import { DEFAULT_PLACEMENT, MAX_NAMES, type Watermark } from '../definitions.ts'
 import { COMPASS_POINTS, defaultPresets, isKey, isName, MAX_MODIFIER_CHARACTERS } from '../modifiers/index.ts'
 import type { ImageRoutes } from '../open.ts'
 import { linkError } from './link-responses.ts'
@@ -42,6 +42,12 @@ const PLACEMENT = {
 const EXAMPLE_PRESET = { name: 'portada', modifiers: 'w_1200,h_630,c_fill,f_auto' }
 const EXAMPLE_WATERMARK = { name: 'logo', image: EXAMPLE.hash.example, ...DEFAULT_PLACEMENT }
 
+function toListed({ kind, name, value }: DefinitionRow): object {
+  if (kind === 'preset') return { name, modifiers: value }
+  const watermark: Watermark = JSON.parse(value)
+  return { name, ...watermark }
+}
+
 /** Presets and watermarks for the links of all applications, for administrators. */
 export function definitionRoutes(app: HttpServer, images: ImageRoutes): void {
   const { audit, definitions } = images
@@ -54,7 +60,6 @@ export function definitionRoutes(app: HttpServer, images: ImageRoutes): void {
     kind: 'Preset' | 'Watermark',
     fields: Readonly<Record<string, schema.JsonSchema>>,
     example: object,
-    read: () => Promise<object[]>,
   ) =>
     simpleEndpoint(app, images, {
       route: `GET /api/v1/admin/${kind.toLowerCase()}s`,
@@ -74,7 +79,8 @@ export function definitionRoutes(app: HttpServer, images: ImageRoutes): void {
         ),
       },
       async handle() {
-        const data = await read()
+        const rows = await definitions.list(kind === 'Preset' ? 'preset' : 'watermark')
+        const data = rows.map(toListed)
         return { status: 200, count: data.length, data }
       },
     })
@@ -84,7 +90,7 @@ export function definitionRoutes(app: HttpServer, images: ImageRoutes): void {
     if (outcome === 'full') throw imageErrors.too_many_definitions(MAX_NAMES)
   }
 
-  list('Preset', { name: NAME, modifiers: MODIFIERS }, EXAMPLE_PRESET, () => definitions.presets())
+  list('Preset', { name: NAME, modifiers: MODIFIERS }, EXAMPLE_PRESET)
 
   simpleEndpoint(app, images, {
     route: 'POST /api/v1/admin/presets',
@@ -123,7 +129,7 @@ export function definitionRoutes(app: HttpServer, images: ImageRoutes): void {
     },
   })
 
-  list('Watermark', { name: NAME, ...PLACEMENT }, EXAMPLE_WATERMARK, () => definitions.watermarks())
+  list('Watermark', { name: NAME, ...PLACEMENT }, EXAMPLE_WATERMARK)
 
   simpleEndpoint(app, images, {
     route: 'POST /api/v1/admin/watermarks',

@@ -52,7 +52,6 @@ const toHook = ({ id, address, filters, created_at: at, ...state }: HookRow) => 
   ...toDeliveryState(state),
 })
 
-/** Webhooks about the images of an application. */
 export function hooksRoutes(app: HttpServer, images: ImageRoutes): void {
   const { hooks } = images
   simpleEndpoint(app, images, {

@@ -7,12 +7,19 @@ import { simpleEndpoint } from '../../http/endpoint.ts'
 import { flag, integer, text, type Parameter } from '../../http/parameters.ts'
 import { answer, problem } from '../../http/openapi/json-schema.ts'
 import { editParameters } from '../edits.ts'
-import { isImageHash, type ImageHash } from '../image-hash.ts'
+import {
+  isImageHash,
+  type ImageHash,
+  EXAMPLE,
+  schemaOf,
+  toAnswer,
+  toExample,
+  toSchemas,
+} from '../image-fields.ts'
 import { imageErrors } from '../errors.ts'
 import { findImage, TRASH_DAYS } from '../queries.ts'
 import { MAX_EPOCH_SECONDS, nameParameter, notInFuture } from '../upload-input.ts'
 import { uploaderOf } from '../image-records.ts'
-import { EXAMPLE, schemaOf, toAnswer, toExample, toSchemas } from '../image-fields.ts'
 import type { ImageRoutes } from '../open.ts'
 
 /** Accepts any text: a hash without an image is a 404, not a 400. */
@@ -153,7 +160,6 @@ export function deleteRoute(app: HttpServer, images: ImageRoutes): void {
   })
 }
 
-/** Moves images to the trash of their application, and back. */
 export function trashRoute(app: HttpServer, images: ImageRoutes): void {
   const { audit, store } = images
   simpleEndpoint(app, images, {

@@ -3,15 +3,13 @@ import { matches } from '../../http/headers.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
 import { cacheKey, type Delivery } from '../delivery.ts'
 import type { ImageDefinitions, ImageSettings } from '../definitions.ts'
-import type { ImageHash } from '../image-hash.ts'
-import type { BlobRow } from '../image-fields.ts'
+import type { ImageHash, BlobRow } from '../image-fields.ts'
 import { contentHeaders, notModifiedHeaders } from './link-responses.ts'
 
 /** Cached links, less than a kilobyte each. */
 const MAX_LINKS = 20_000
 const MAX_KEY_LENGTH = 512
 
-/** What a link resolves to. */
 export interface CacheableLink {
   readonly hash: ImageHash
   /** State of the image: the link is resolved again when it changes. */
@@ -24,7 +22,6 @@ export interface CacheableLink {
   readonly etag: string
   /** Name of the file that browsers save, without extension; null to show the image. */
   readonly download: string | null
-  /** Headers of every response to the link. */
   readonly common: Readonly<Record<string, string>>
 }
 
@@ -36,7 +33,6 @@ export interface CachedResponse {
 }
 
 interface Entry extends CacheableLink {
-  readonly kind: 'link'
   /** What the bytes are called in the memory cache. */
   readonly key: string
   /** The version of all image rows at which `state` was last found unchanged. */
@@ -48,18 +44,13 @@ interface Entry extends CacheableLink {
   length: number
 }
 
-/** The link resolves differently depending on these request headers. */
-interface Negotiated {
-  readonly kind: 'negotiated'
-  readonly headers: readonly string[]
-}
-
 /**
  * Caches what links resolved to. What a link means, and whether it may be served, cannot change while its image is in the same
  * state and presets and watermarks are the same, which is compared at each use.
  */
 export class LinkCache {
-  readonly #entries = lruCache<Entry | Negotiated>(MAX_LINKS)
+  /** By link; for one that resolves differently depending on request headers, their names, and entries by variant. */
+  readonly #entries = lruCache<Entry | readonly string[]>(MAX_LINKS)
   readonly #delivery: Delivery
   readonly #definitions: Pick<ImageDefinitions, 'peek'>
 
@@ -72,28 +63,25 @@ export class LinkCache {
   set(link: string, varies: readonly string[], headers: IncomingHttpHeaders, resolved: CacheableLink): void {
     const key = varies.length === 0 ? link : variantKey(link, varies, headers)
     if (key.length > MAX_KEY_LENGTH) return
-    if (varies.length > 0) this.#entries.set(link, { kind: 'negotiated', headers: varies })
+    if (varies.length > 0) this.#entries.set(link, varies)
     const known = this.#entries.get(key)
-    if (known?.kind === 'link' && known.state === resolved.state && known.settings === resolved.settings)
-      return
-    const entry: Entry = {
-      kind: 'link',
+    if (isEntry(known) && known.state === resolved.state && known.settings === resolved.settings) return
+    this.#entries.set(key, {
       ...resolved,
       key: cacheKey(resolved.blob.key, resolved.name),
       checkedVersion: NaN,
       notModified: Object.entries(notModifiedHeaders(resolved.common, resolved.etag)).flat(),
       headers: [],
       length: -1,
-    }
-    this.#entries.set(key, entry)
+    })
   }
 
   /** The response, if it needs no wait; undefined for range requests, too. */
   find(link: string, headers: IncomingHttpHeaders): CachedResponse | undefined {
     const known = this.#entries.get(link)
-    const entry =
-      known?.kind === 'negotiated' ? this.#entries.get(variantKey(link, known.headers, headers)) : known
-    if (entry?.kind !== 'link' || !this.#isCurrent(entry)) return undefined
+    const isVaried = known !== undefined && !isEntry(known)
+    const entry = isVaried ? this.#entries.get(variantKey(link, known, headers)) : known
+    if (!isEntry(entry) || !this.#isCurrent(entry)) return undefined
     const { blob, name, key, etag, common, notModified, download } = entry
     if (matches(headers['if-none-match'], etag)) return { status: 304, headers: notModified, body: undefined }
     if (headers.range !== undefined) return undefined
@@ -118,6 +106,9 @@ export class LinkCache {
     return true
   }
 }
+
+const isEntry = (known: Entry | readonly string[] | undefined): known is Entry =>
+  known !== undefined && 'checkedVersion' in known
 
 function variantKey(link: string, names: readonly string[], headers: IncomingHttpHeaders): string {
   return `${link}\n${names.map((name) => headers[name] ?? '').join('\n')}`

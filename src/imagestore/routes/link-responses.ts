@@ -4,8 +4,7 @@ import { httpErrors } from '../../http/errors.ts'
 import { optional, problem, problemWith, string } from '../../http/openapi/json-schema.ts'
 import { mimeOf } from '../../lib/image-metadata/index.ts'
 import { imageErrors } from '../errors.ts'
-import { EXAMPLE } from '../image-fields.ts'
-import type { ImageHash } from '../image-hash.ts'
+import { EXAMPLE, type ImageHash } from '../image-fields.ts'
 import { toLinkId, type Alias } from '../links/link.ts'
 import type { ResolvedLink } from '../links/resolve-link.ts'
 
@@ -100,7 +99,6 @@ export function linkHeaders(
 export const cacheScope = (common: Headers): string =>
   common['cache-control']?.startsWith('private') === true ? 'private' : 'public'
 
-/** Headers of a 304. */
 export const notModifiedHeaders = (common: Headers, etag: string): Headers => ({ ...common, etag })
 
 /** Other types in a database that was edited by hand are not sent: a link must not serve a web page. */

@@ -109,16 +109,8 @@ export function linkRoute(
     const common = linkHeaders(target.image, image.blob.hash, link, clock.now(), sharesVariants)
     const { state, blob } = image
     const { download, recipe, settings } = link
-    const cacheable = {
-      hash: target.image,
-      state,
-      settings,
-      blob,
-      name: recipe?.name,
-      etag,
-      download,
-      common,
-    }
+    const name = recipe?.name
+    const cacheable = { hash: target.image, state, settings, blob, name, etag, download, common }
     cache.set(path, link.varies, request.headers, cacheable)
   }
 
@@ -195,13 +187,8 @@ export function linkRoute(
     { target, image, link, etag, expires }: Found,
     prepared: Prepared,
   ): HttpReply {
-    const common = linkHeaders(
-      target.image,
-      image.blob.hash,
-      { ...link, expires },
-      clock.now(),
-      sharesVariants,
-    )
+    const { hash } = image.blob
+    const common = linkHeaders(target.image, hash, { ...link, expires }, clock.now(), sharesVariants)
     switch (prepared.kind) {
       case 'not-modified':
         return reply.code(304).headers(notModifiedHeaders(common, etag)).send()

@@ -9,8 +9,15 @@ import { choice, flag, integer, text, type Parameter } from '../../http/paramete
 import { mimeOf } from '../../lib/image-metadata/index.ts'
 import { decodeUtf8, isStorable } from '../../lib/text.ts'
 import { tagParameter } from '../edits.ts'
-import { toAnswer, toExample, toSchemas, EXAMPLE, schemaOf, type ImageRow } from '../image-fields.ts'
-import { isImageHash } from '../image-hash.ts'
+import {
+  toAnswer,
+  toExample,
+  toSchemas,
+  EXAMPLE,
+  schemaOf,
+  type ImageRow,
+  isImageHash,
+} from '../image-fields.ts'
 import {
   currentCount,
   imagePage,

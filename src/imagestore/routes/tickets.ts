@@ -8,7 +8,14 @@ import { mimeOf } from '../../lib/image-metadata/index.ts'
 import { secondsOf } from '../../lib/clock.ts'
 import { tagsParameter } from '../edits.ts'
 import { MAX_TICKET_SECONDS, MAX_TICKET_USES, type Ticket } from '../tickets.ts'
-import { MAX_EPOCH_SECONDS, nameParameter, notInFuture, isImageType } from '../upload-input.ts'
+import {
+  MAX_EPOCH_SECONDS,
+  nameParameter,
+  notInFuture,
+  isImageType,
+  type Input,
+  type Output,
+} from '../upload-input.ts'
 import type { ImageRoutes } from '../open.ts'
 import { bodyKind } from '../../http/body/parse.ts'
 import type { RequestBody } from '../../http/body/receive.ts'
@@ -18,7 +25,6 @@ import { PRIVATE_HEADERS } from '../../http/headers.ts'
 import { requestLog } from '../../http/observability.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { imageErrors } from '../errors.ts'
-import type { Input, Output } from '../tasks/parse-upload.ts'
 import {
   PARSE_UPLOAD,
   uploadAnswer,
@@ -48,7 +54,6 @@ const types: Parameter<readonly string[]> = {
   },
 }
 
-/** Creates tickets, with which visitors upload images without a key. */
 export function ticketsRoute(app: HttpServer, images: ImageRoutes): void {
   const { baseUrl, clock, config, eager, tickets } = images
   simpleEndpoint(app, images, {

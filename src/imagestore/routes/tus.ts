@@ -31,7 +31,6 @@ type StoreTicketImage = (
 /** Whether a request speaks the protocol tus. */
 export const isTus = (request: HttpRequest): boolean => request.headers['tus-resumable'] !== undefined
 
-/** Begins a resumable upload. */
 export async function createUpload(
   ticketText: string,
   { tickets, ticketUploads, baseUrl, config }: ImageRoutes,

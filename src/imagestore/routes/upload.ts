@@ -1,34 +1,25 @@
 import type { HttpReply, HttpRequest, HttpServer } from '../../http/server.ts'
 import { clientAbort } from '../../http/client.ts'
 import { requestLog } from '../../http/observability.ts'
-import {
-  optional,
-  problem,
-  problemWith,
-  string,
-  type JsonSchema,
-  answer,
-  array,
-  integer,
-  object,
-} from '../../http/openapi/json-schema.ts'
+import * as schema from '../../http/openapi/json-schema.ts'
 import { HttpError, OverloadError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { imageErrors } from '../errors.ts'
 import { toAnswer, type ImageRow, EXAMPLE, toExample, toSchemas } from '../image-fields.ts'
 import { quotaError } from '../account-policy.ts'
 import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
-import type { Output, Input } from '../tasks/parse-upload.ts'
-import { secondsOf } from '../../lib/clock.ts'
-import { taskModule } from '../../lib/tasks.ts'
-import { bulkEndpoint } from '../../http/endpoint.ts'
 import {
+  type Output,
+  type Input,
   completeInfo,
   MAX_IP_CHARACTERS,
   MAX_MIME_CHARACTERS,
   MAX_NAME_CHARACTERS,
   notInFuture,
 } from '../upload-input.ts'
+import { secondsOf } from '../../lib/clock.ts'
+import { taskModule } from '../../lib/tasks.ts'
+import { bulkEndpoint } from '../../http/endpoint.ts'
 import { editParameters, tagsParameter } from '../edits.ts'
 import { COUNT_DISTANCE_BITS, MAX_COUNTED_IMAGES } from '../similar-images.ts'
 import { eagerParameter } from '../eager.ts'
@@ -48,8 +39,8 @@ const REASONS = [
   'banned',
 ] as const
 
-const reason = optional(
-  string({
+const reason = schema.optional(
+  schema.string({
     enum: REASONS,
     description: 'Reason why the upload was refused; absent for other errors',
   }),
@@ -115,14 +106,14 @@ export const toUploadAnswer = (image: ImageRow, baseUrl: string, similar: number
 
 /** Responses of every upload that is too large or cannot be stored. @param others further errors of 413 */
 const notStored = (maxBytes: number, others: readonly HttpError[] = []) => ({
-  413: problemWith(
+  413: schema.problemWith(
     { reason },
     'The image is too large, or exceeds the byte quota of the application',
     refused(imageErrors.image_too_large(maxBytes), 'too_many_bytes'),
     imageErrors.quota_bytes(''),
     ...others,
   ),
-  500: problem('The image could not be saved', imageErrors.not_saved()),
+  500: schema.problem('The image could not be saved', imageErrors.not_saved()),
 })
 
 /**
@@ -132,21 +123,21 @@ const notStored = (maxBytes: number, others: readonly HttpError[] = []) => ({
 export const visitorRefusals = (
   maxBytes: number,
   others: Readonly<Partial<Record<400 | 413, readonly HttpError[]>>> = {},
-): Readonly<Record<number, JsonSchema>> => ({
-  400: problemWith(
+): Readonly<Record<number, schema.JsonSchema>> => ({
+  400: schema.problemWith(
     { reason },
     'The image is larger or of another type than the ticket allows, or the request cannot be read',
     refused(imageErrors.ticket_type('image/gif', 'image/jpeg, image/png'), 'format'),
     imageErrors.ticket_bytes(1_000_000),
     ...(others[400] ?? []),
   ),
-  401: problemWith(
+  401: schema.problemWith(
     { reason },
     'The image is missing or damaged, or its name is too long',
     refused(imageErrors.image_damaged(), 'damaged'),
     imageErrors.info_missing(),
   ),
-  403: problemWith(
+  403: schema.problemWith(
     { reason },
     'The ticket has expired or is spent, or the application has reached its image quota or has banned the picture',
     imageErrors.ticket_spent(),
@@ -155,28 +146,33 @@ export const visitorRefusals = (
     imageErrors.image_banned(),
   ),
   ...notStored(maxBytes, others[413]),
-  503: problem('The service is overloaded: retry after `Retry-After`', new OverloadError()),
+  503: schema.problem('The service is overloaded: retry after `Retry-After`', new OverloadError()),
 })
 
-export const PARSE_UPLOAD = taskModule('../tasks/parse-upload', import.meta)
+export const PARSE_UPLOAD = taskModule('../upload-input', import.meta)
 
-const uploadBody = object(
+const uploadBody = schema.object(
   {
-    image: string({ format: 'byte', description: 'Image in base64, standard or URL alphabet' }),
-    info: object(
+    image: schema.string({ format: 'byte', description: 'Image in base64, standard or URL alphabet' }),
+    info: schema.object(
       {
-        name: string({ maxLength: MAX_NAME_CHARACTERS }),
-        mime: string({ maxLength: MAX_MIME_CHARACTERS }),
-        ip: string({
+        name: schema.string({ maxLength: MAX_NAME_CHARACTERS }),
+        mime: schema.string({ maxLength: MAX_MIME_CHARACTERS }),
+        ip: schema.string({
           maxLength: MAX_IP_CHARACTERS,
           description: 'Address of the end user who uploaded the image',
         }),
-        expires: optional(integer('Expiry time, in seconds since 1970-01-01 UTC')),
-        tags: optional(array(string(), tagsParameter.description)),
-        meta: optional({ type: 'object', description: editParameters.meta.description }),
-        focus: optional({ ...editParameters.focus.schema, description: editParameters.focus.description }),
-        public: optional(integer({ enum: [0, 1], description: editParameters.public.description })),
-        eager: optional(array(string(), eagerParameter.description)),
+        expires: schema.optional(schema.integer('Expiry time, in seconds since 1970-01-01 UTC')),
+        tags: schema.optional(schema.array(schema.string(), tagsParameter.description)),
+        meta: schema.optional({ type: 'object', description: editParameters.meta.description }),
+        focus: schema.optional({
+          ...editParameters.focus.schema,
+          description: editParameters.focus.description,
+        }),
+        public: schema.optional(
+          schema.integer({ enum: [0, 1], description: editParameters.public.description }),
+        ),
+        eager: schema.optional(schema.array(schema.string(), eagerParameter.description)),
       },
       'Details of the image',
     ),
@@ -191,7 +187,7 @@ const uploadBody = object(
   },
 )
 
-export const uploadAnswer = answer(
+export const uploadAnswer = schema.answer(
   {
     ...toSchemas('upload'),
     similar: {
@@ -220,18 +216,18 @@ export function uploadRoute(app: HttpServer, images: ImageRoutes): void {
     body: uploadBody,
     answers: {
       200: uploadAnswer,
-      400: problemWith(
+      400: schema.problemWith(
         { reason },
         '`info.expires` is not in the future, or another optional field of `info` is invalid',
         notInFuture(),
       ),
-      401: problemWith(
+      401: schema.problemWith(
         { reason },
         'The key or `info` is missing, or the image is damaged',
         refused(imageErrors.image_damaged(), 'damaged'),
         imageErrors.info_missing(),
       ),
-      403: problemWith(
+      403: schema.problemWith(
         { reason },
         'The key is for another service, or the application has reached its image quota or has banned the picture',
         refused(quotaError({ kind: 'full', of: 'images', max: 100, used: 100 }, true), 'quota'),

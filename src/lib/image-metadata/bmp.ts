@@ -14,7 +14,6 @@ const COLOUR_MASKS: Readonly<Record<number, readonly number[]>> = {
   32: [0xff0000, 0x00ff00, 0x0000ff],
 }
 
-/** What the header of a BMP says. Offsets are those of the file. */
 export interface BmpHeader {
   readonly width: number
   readonly height: number

@@ -66,7 +66,6 @@ function isLittleEndian(block: Buffer): boolean | undefined {
 const countEntries = (block: Buffer, numbers: Numbers, at: number): number =>
   Math.max(0, Math.min(numbers.short(at), Math.floor((block.length - at - 2) / ENTRY_BYTES)))
 
-/** The offsets of these entries. */
 function* entriesAt(block: Buffer, numbers: Numbers, at: number): Generator<number> {
   const end = at + 2 + countEntries(block, numbers, at) * ENTRY_BYTES
   for (let entry = at + 2; entry < end; entry += ENTRY_BYTES) yield entry

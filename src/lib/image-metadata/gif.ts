@@ -35,7 +35,6 @@ export const isGraphicControl = (gif: Buffer, { type, start }: GifBlock): boolea
 /** Bytes of a colour table, from the packed field that declares it. */
 export const colourTableBytes = (packed: number): number => (packed & 0x80 ? 3 << ((packed & 7) + 1) : 0)
 
-/** Signature, screen descriptor and global colour table. */
 const headerBytes = (gif: Buffer): number => 13 + colourTableBytes(gif[10] ?? 0)
 
 /** The end of the sub-blocks at `at`; past the end of the file if they are cut. */

@@ -13,13 +13,13 @@ const EMPTY_EXIF = Buffer.from('0000000049492a0008000000000000000000', 'hex')
 
 interface Box {
   readonly type: string
-  /** Start of the content. */
   readonly start: number
   readonly end: number
 }
 
 interface Extent {
-  readonly item: number
+  /** That of its item. */
+  readonly type: string
   readonly at: number
   readonly length: number
 }
@@ -95,22 +95,14 @@ export function stripHeif(original: Buffer): Buffer | undefined {
 }
 
 /** Where the content of metadata items lies, if the file lists its items. */
-function metadataExtents(bytes: Buffer): Iterable<Extent & { readonly type: string }> | undefined {
+function metadataExtents(bytes: Buffer): Iterable<Extent> | undefined {
   const meta = findBox(bytes, 0, bytes.length, 'meta')
   if (meta === undefined) return undefined
   const [infos, locations, data] = ['iinf', 'iloc', 'idat'].map((type) =>
     findBox(bytes, meta.start + 4, meta.end, type),
   )
   if (infos === undefined || locations === undefined) return undefined
-  const items = metadataItems(bytes, infos)
-  return typedExtents(items, extentsOf(bytes, locations, data?.start ?? 0))
-}
-
-function* typedExtents(items: ReadonlyMap<number, string>, extents: Iterable<Extent>) {
-  for (const extent of extents) {
-    const type = items.get(extent.item)
-    if (type !== undefined) yield { ...extent, type }
-  }
+  return extentsOf(bytes, locations, metadataItems(bytes, infos), data?.start ?? 0)
 }
 
 /** The types of metadata items by item number. */
@@ -131,8 +123,13 @@ function metadataItems(bytes: Buffer, { start, end }: Box): Map<number, string> 
   return items
 }
 
-/** Where the bytes of each item lie. @param dataStart offset of the items that lie in the header itself */
-function* extentsOf(bytes: Buffer, { start, end }: Box, dataStart: number): Generator<Extent> {
+/** Where the bytes of these items lie. @param dataStart offset of the items that lie in the header itself */
+function* extentsOf(
+  bytes: Buffer,
+  { start, end }: Box,
+  types: ReadonlyMap<number, string>,
+  dataStart: number,
+): Generator<Extent> {
   const version = bytes[start] ?? 0
   const sizes = bytes.readUInt16BE(start + 4)
   const [offsetSize, lengthSize, baseSize] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15]
@@ -146,7 +143,7 @@ function* extentsOf(bytes: Buffer, { start, end }: Box, dataStart: number): Gene
   }
   const count = readNumber(version < 2 ? 2 : 4)
   for (let i = 0; i < count && at < end; i++) {
-    const item = readNumber(version < 2 ? 2 : 4)
+    const type = types.get(readNumber(version < 2 ? 2 : 4))
     const method = version === 0 ? 0 : readNumber(2) & 15
     readNumber(2)
     const base = readNumber(baseSize) + (method === 1 ? dataStart : 0)
@@ -156,7 +153,8 @@ function* extentsOf(bytes: Buffer, { start, end }: Box, dataStart: number): Gene
     for (let j = 0; j < extents && at < end; j++) {
       readNumber(indexSize)
       const offset = readNumber(offsetSize)
-      yield { item, at: base + offset, length: readNumber(lengthSize) }
+      const length = readNumber(lengthSize)
+      if (type !== undefined) yield { type, at: base + offset, length }
     }
   }
 }

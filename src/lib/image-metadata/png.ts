@@ -11,9 +11,9 @@ const COLOUR_FLAG = 2
 const XMP_KEYWORD = Buffer.from('XML:com.adobe.xmp\0\0\0\0\0', 'latin1')
 /** Chunks that are needed to show the picture, including those of APNG. */
 const KEPT_CHUNKS = new Set(
-  (
-    'IHDR PLTE IDAT IEND tRNS cHRM gAMA iCCP sBIT sRGB cICP bKGD pHYs ' + 'acTL fcTL fdAT sPLT hIST mDCV cLLI'
-  ).split(' '),
+  'IHDR PLTE IDAT IEND tRNS cHRM gAMA iCCP sBIT sRGB cICP bKGD pHYs acTL fcTL fdAT sPLT hIST mDCV cLLI'.split(
+    ' ',
+  ),
 )
 
 interface Chunk {
@@ -81,23 +81,19 @@ export function stripPng(bytes: Buffer): Buffer | undefined {
   return undefined
 }
 
-/** What can be inserted into a PNG. */
 interface PngMetadata {
   readonly exif?: Buffer | undefined
   readonly xmp?: Buffer | undefined
-  /** A colour profile. */
   readonly icc?: Buffer | undefined
 }
 
 /** Inserts metadata after IHDR. */
 export function insertPngMetadata(png: Buffer, { exif, xmp, icc }: PngMetadata): Buffer {
   const chunks = [
-    ...(icc === undefined
-      ? []
-      : [createChunk('iCCP', Buffer.concat([Buffer.from('ICC\0\0', 'latin1'), deflateSync(icc)]))]),
-    ...(exif === undefined ? [] : [createChunk('eXIf', exif)]),
-    ...(xmp === undefined ? [] : [createChunk('iTXt', Buffer.concat([XMP_KEYWORD, xmp]))]),
-  ]
+    icc && createChunk('iCCP', Buffer.concat([Buffer.from('ICC\0\0', 'latin1'), deflateSync(icc)])),
+    exif && createChunk('eXIf', exif),
+    xmp && createChunk('iTXt', Buffer.concat([XMP_KEYWORD, xmp])),
+  ].filter((chunk) => chunk !== undefined)
   return Buffer.concat([png.subarray(0, IHDR_END), ...chunks, png.subarray(IHDR_END)])
 }
 

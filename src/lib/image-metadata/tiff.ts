@@ -22,7 +22,6 @@ const PIXEL_TAGS = [
 ] as const
 
 interface Directory {
-  /** Offsets of the entries. */
   readonly entries: readonly number[]
   /** Offset of the field that points to the next directory. */
   readonly end: number
@@ -35,29 +34,30 @@ interface Directory {
 class TiffReader {
   readonly offsetBytes: number
   readonly entryBytes: number
+  readonly #countBytes: number
   readonly #bytes: Buffer
   readonly #isLittle: boolean
-  readonly #isBig: boolean
   #bytesLeft: number
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes
     this.#bytesLeft = bytes.length
     this.#isLittle = isLittleEndian(bytes)
-    const version = this.#short(2)
-    this.#isBig = version === BIG
-    this.offsetBytes = this.#isBig ? 8 : 4
-    this.entryBytes = this.#isBig ? 20 : 12
-    if (version !== CLASSIC && (version !== BIG || this.#short(4) !== 8)) throw new RangeError('not TIFF')
+    const version = this.#numberAt(2, 2)
+    const isBig = version === BIG
+    this.offsetBytes = isBig ? 8 : 4
+    this.entryBytes = isBig ? 20 : 12
+    this.#countBytes = isBig ? 8 : 2
+    if (version !== CLASSIC && !(isBig && this.#numberAt(4, 2) === 8)) throw new RangeError('not TIFF')
   }
 
   get firstDirectory(): number {
-    return this.offsetAt(this.#isBig ? 8 : 4)
+    return this.offsetAt(this.offsetBytes)
   }
 
   directoryAt(at: number): Directory {
-    const count = this.#isBig ? this.offsetAt(at) : this.#short(at)
-    const first = at + (this.#isBig ? 8 : 2)
+    const count = this.#numberAt(at, this.#countBytes)
+    const first = at + this.#countBytes
     const end = first + count * this.entryBytes
     if (end + this.offsetBytes > this.#bytes.length)
       throw new RangeError('directory past the end of the file')
@@ -67,15 +67,13 @@ class TiffReader {
 
   /** Makes the directory at `at` the only page of the file. */
   keepPage(at: number, { end }: Directory): void {
-    this.#writeOffset(at, this.#isBig ? 8 : 4)
-    this.#writeOffset(0, end)
+    this.#write(at, this.offsetBytes, this.offsetBytes)
+    this.#write(0, end, this.offsetBytes)
   }
 
   /** Removes the other entries of the directory at `at`. @param kept in the order of the directory */
   keepEntries(at: number, { entries, end }: Directory, kept: readonly number[]): void {
-    const count = kept.length
-    if (this.#isBig) this.#bytes[this.#isLittle ? 'writeBigUInt64LE' : 'writeBigUInt64BE'](BigInt(count), at)
-    else this.#bytes[this.#isLittle ? 'writeUInt16LE' : 'writeUInt16BE'](count, at)
+    this.#write(kept.length, at, this.#countBytes)
     let to = entries[0] ?? end
     for (const entry of kept) {
       this.#bytes.copyWithin(to, entry, entry + this.entryBytes)
@@ -86,12 +84,12 @@ class TiffReader {
   }
 
   toTag(entry: number): number {
-    return this.#short(entry)
+    return this.#numberAt(entry, 2)
   }
 
   /** Where the values of an entry lie: in the entry itself if they fit. */
   toValues(entry: number) {
-    const type = this.#short(entry + 2)
+    const type = this.#numberAt(entry + 2, 2)
     const width = VALUE_BYTES[type] ?? 1
     const count = this.offsetAt(entry + 4)
     const field = entry + 4 + this.offsetBytes
@@ -110,18 +108,14 @@ class TiffReader {
     return this.#numberAt(at, this.offsetBytes)
   }
 
-  #writeOffset(value: number, at: number): void {
-    if (this.#isBig) this.#bytes[this.#isLittle ? 'writeBigUInt64LE' : 'writeBigUInt64BE'](BigInt(value), at)
-    else this.#bytes[this.#isLittle ? 'writeUInt32LE' : 'writeUInt32BE'](value, at)
+  #write(value: number, at: number, width: number): void {
+    if (width === 8) this.#bytes[this.#isLittle ? 'writeBigUInt64LE' : 'writeBigUInt64BE'](BigInt(value), at)
+    else this.#bytes[this.#isLittle ? 'writeUIntLE' : 'writeUIntBE'](value, at, width)
   }
 
   #spend(bytes: number): void {
     this.#bytesLeft -= bytes
     if (this.#bytesLeft < 0) throw new RangeError('overlapping directories')
-  }
-
-  #short(at: number): number {
-    return this.#numberAt(at, 2)
   }
 
   #numberAt(at: number, width: number): number {

@@ -50,7 +50,6 @@ function parseHalf(text: string, at: number): number {
 export const formatHash64 = (high: number, low: number): string =>
   high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0')
 
-/** The number of 1 bits in 32. */
 export function popcount(value: number): number {
   let bits = value - ((value >>> 1) & 0x55555555)
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333)
@@ -58,7 +57,6 @@ export function popcount(value: number): number {
   return Math.imul(bits, 0x01010101) >>> 24
 }
 
-/** The number of bits in which two hashes differ. */
 export const distanceBetween = (one: Hash64, other: Hash64): number =>
   popcount(one.high ^ other.high) + popcount(one.low ^ other.low)
 
@@ -157,7 +155,6 @@ export class HashList {
     this.#count++
   }
 
-  /** Finds all hashes that differ from `query` in at most `distance` bits. */
   async find(query: Hash64, distance: number): Promise<Matches> {
     const matches = new Matches(query, distance)
     await scan(this.#halves, this.#count, matches)

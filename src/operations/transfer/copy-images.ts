@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Staging } from '../../storage/blobs/staging.ts'
 import { forEachConcurrent, withRetries } from '../../lib/concurrency.ts'
-import { hashOfDigest } from '../../imagestore/image-hash.ts'
+import { hashOfDigest } from '../../imagestore/image-fields.ts'
 import { verifyBlob } from '../../imagestore/verify-blob.ts'
 import type { Progress } from '../../lib/progress.ts'
 
