@@ -3,8 +3,7 @@ import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { systemClock } from '../lib/clock.ts'
 import { webhookTransport } from './webhook.ts'
-import { attempt } from './delivery-attempt.ts'
-import { DeliveryGates } from './delivery-gates.ts'
+import { attempt, DeliveryGates } from './delivery-attempt.ts'
 
 test('an attempt leaves nothing on the signal of its notifier, which lives for months', async () => {
   const transport = webhookTransport({ clock: systemClock, isAllowedAddress: () => false, userAgent: 'test' })

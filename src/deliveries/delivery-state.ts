@@ -1,5 +1,5 @@
 import { integer, nullable, string, object, type JsonSchema } from '../http/openapi/json-schema.ts'
-import type { DestinationRow } from './queries-destinations.ts'
+import type { DestinationRow } from './queries.ts'
 
 /** The state of deliveries to one destination. */
 export const deliveryStateFields = {

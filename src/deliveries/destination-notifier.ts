@@ -10,12 +10,17 @@ import {
   toAttempt,
   logDelivery,
 } from './delivery-attempt.ts'
-import type { ChangePages, EventPage, LoggedEvent } from './change-pages.ts'
-import type { Notice, Outcome, Transport } from './transport.ts'
-import { nextNotification, writeOne, type Notification, type NotificationRequest } from './notification.ts'
-import * as queries from './queries-destinations.ts'
-import type { DestinationState } from './queries-destinations.ts'
-import { countDelivery, logAttempt, logReplay, nextReplay } from './queries-deliveries.ts'
+import {
+  type ChangePages,
+  type EventPage,
+  nextNotification,
+  writeOne,
+  type Notification,
+  type NotificationRequest,
+} from './change-pages.ts'
+import type { LoggedEvent, Notice, Outcome, Transport } from './transport.ts'
+import * as queries from './queries.ts'
+import { type DestinationState, countDelivery, logAttempt, logReplay, nextReplay } from './queries.ts'
 
 /** How often to compare the time of the next attempt with the system clock, which may be set. */
 const CLOCK_CHECK_MS = 250

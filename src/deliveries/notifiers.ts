@@ -1,10 +1,15 @@
 import { repeatUntilAborted } from '../lib/background-jobs.ts'
 import { InterruptibleSleep } from '../lib/clock.ts'
-import type { LoggedEvent } from './change-pages.ts'
 import { notifyDestination, notifyReplays, type DestinationContext } from './destination-notifier.ts'
-import { destinationsToReplay, anyWatch, type WatchService } from './queries-deliveries.ts'
-import { destinationById, destinationsToNotify, type DestinationToNotify } from './queries-destinations.ts'
-import type { Transport } from './transport.ts'
+import {
+  destinationsToReplay,
+  anyWatch,
+  type WatchService,
+  destinationById,
+  destinationsToNotify,
+  type DestinationToNotify,
+} from './queries.ts'
+import type { LoggedEvent, Transport } from './transport.ts'
 
 /** How often to look for watches that another process created, deleted or revived. */
 const POLL_MS = 1_000

@@ -1,4 +1,11 @@
-import type { LoggedEvent } from './change-pages.ts'
+import type { Cursor } from '../storage/database/changes/change.ts'
+
+/** A change that readers get. */
+export interface LoggedEvent {
+  readonly cursor: Cursor
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
 
 /** Names of channels, as clients write them before the colon in `to`; `webhook` is that of `url`. */
 export const CHANNEL_NAMES = ['webhook', 'telegram', 'ntfy', 'discord', 'slack', 'mailto'] as const

@@ -2,14 +2,7 @@ import type { SplitName } from './words.ts'
 import type { Clock } from '../lib/clock.ts'
 import { accountClient } from '../lib/client.ts'
 import type { Gate } from '../lib/gate.ts'
-import {
-  allMatches,
-  finish,
-  formatTimestamp,
-  MergedSearch,
-  TimeSlice,
-  toWords,
-} from '../lib/name-index/index.ts'
+import { allMatches, finish, formatTimestamp, MergedSearch, TimeSlice } from '../lib/name-index/index.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
 import { VersionedCache } from '../storage/database/versioned-cache.ts'
 import { nameOfHit } from './list/hits.ts'
@@ -215,7 +208,7 @@ export class Campaigns {
       const registration = { name: nameOfHit({ segment, position }), at: Date.parse(`${date}Z`) / 1000 }
       const isListed = date >= from
       if (isListed) listed.push(registration)
-      const parts = toWords(segment, position)
+      const parts = segment.wordsOf(position)
       // Nothing is left of a name that consists of words.
       for (const skeleton of parts.length === 0 ? toSkeletons(registration.name, split) : [])
         skeletons.add(skeleton, registration, isListed)

@@ -1,4 +1,4 @@
-import * as queries from '../deliveries/queries-deliveries.ts'
+import * as queries from '../deliveries/queries.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'

@@ -3,7 +3,6 @@ import {
   numberBounds,
   registrationBounds,
   parseTimestamp,
-  toWords,
   wholeYears,
   type Candidates,
   type Segment,
@@ -78,7 +77,7 @@ export function demandFilter(description: string): Filter<number, number> {
     matches: ({ words }, context) => (context.getDemand(splitTags(words)) ?? 0) >= wanted,
     index: (context) => ({
       kind: 'record',
-      test: (segment, position) => (context.getDemand(toWords(segment, position)) ?? 0) >= wanted,
+      test: (segment, position) => (context.getDemand(segment.wordsOf(position)) ?? 0) >= wanted,
       candidates: context.inDemand(wanted),
     }),
   }))

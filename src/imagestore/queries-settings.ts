@@ -1,5 +1,5 @@
 import { sql, limit } from '../storage/database/sql.ts'
-import type { DestinationRow } from '../deliveries/queries-destinations.ts'
+import type { DestinationRow } from '../deliveries/queries.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
 import type { Service } from '../http/auth/key-limits.ts'
 import type { DeliveryMode } from './links/link.ts'

@@ -128,7 +128,7 @@ const STATED: Readonly<Record<string, Readonly<Record<string, readonly Stated[]>
     ],
     'lists while': [['domainwatch/list/name-index.ts', 'MAX_WAIT_MS', 's']],
     'event streams': [['server/limits.ts', 'eventStreams', '']],
-    'requests of watches': [['deliveries/delivery-gates.ts', 'burst', '']],
+    'requests of watches': [['deliveries/delivery-attempt.ts', 'burst', '']],
     'mails of watches': [
       ['domainwatch/watches/mail-recipients.ts', 'MAX_MAILS_OF_ADDRESS', ''],
       ['domainwatch/watches/mail-recipients.ts', 'MAX_MAILS_OF_ACCOUNT', ''],

@@ -7,7 +7,7 @@ import {
   sigmoid,
   type Weights,
 } from './learning.ts'
-import { toWords, type Hit, type Segment } from '../../lib/name-index/index.ts'
+import { type Hit, type Segment } from '../../lib/name-index/index.ts'
 import { nameOfHit } from '../list/hits.ts'
 import { hasBoughtTwin } from '../list/signals.ts'
 import { splitTags, type FilterContext } from '../filtered-record.ts'
@@ -125,7 +125,7 @@ export function scoredRecord(
 export function scoreOfHit(model: InterestModel, { segment, position }: Hit, segments: readonly Segment[]) {
   return model.getScore({
     name: nameOfHit({ segment, position }),
-    words: toWords(segment, position),
+    words: segment.wordsOf(position),
     tags: splitTags(segment.toTags(position) || null),
     hasTwin: hasBoughtTwin(segments, segment.nameOf(position), NEVER),
   })

@@ -1,6 +1,5 @@
 import {
   formatTimestamp,
-  toWords,
   type Hit,
   type Segment,
   parseTimestamp,
@@ -110,7 +109,7 @@ export class RecordOfHit implements FilteredRecord {
 
   get words() {
     const { segment, position } = this.#hit
-    return toColumn(toWords(segment, position))
+    return toColumn(segment.wordsOf(position))
   }
 
   get numbers() {

@@ -23,7 +23,6 @@ import {
   allMatches,
   finish,
   parseTimestamp,
-  toWords,
   TimeSlice,
   type Segment,
   type IndexQuery,
@@ -181,7 +180,7 @@ export async function countInIndex(
   if (weeks !== undefined) {
     const lastWeek = parseTimestamp(weeks.lastWeek)
     await visitRegistrations(weeks.from, weeks.to, (segment, position) =>
-      rising.add(toWords(segment, position), (segment.columns.keys[position] ?? NaN) >= lastWeek),
+      rising.add(segment.wordsOf(position), (segment.columns.keys[position] ?? NaN) >= lastWeek),
     )
   }
   const totals = new Totals()

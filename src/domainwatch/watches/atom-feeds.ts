@@ -1,4 +1,4 @@
-import { nextNotification, writeOne } from '../../deliveries/notification.ts'
+import { nextNotification, writeOne } from '../../deliveries/change-pages.ts'
 import type { Work } from '../../deliveries/notifiers.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'

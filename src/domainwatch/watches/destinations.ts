@@ -7,7 +7,7 @@ import {
   destinationsOfWatch,
   revive,
   type DestinationState,
-} from '../../deliveries/queries-destinations.ts'
+} from '../../deliveries/queries.ts'
 import type { WatchRow } from './queries.ts'
 import { parseSavedFilters } from '../filters.ts'
 import { badParameter } from '../../http/errors.ts'
@@ -19,7 +19,7 @@ import { tooManyRequests } from '../../lib/errors.ts'
 import { Gate } from '../../lib/gate.ts'
 import { RateLimit } from '../../lib/rate-limit.ts'
 import { attempt, newDeliveryId, type AttemptContext } from '../../deliveries/delivery-attempt.ts'
-import { writeOne } from '../../deliveries/notification.ts'
+import { writeOne } from '../../deliveries/change-pages.ts'
 import { notifiedWatch } from './watch-filters.ts'
 
 /** Destinations of a watch, its webhook included. */

@@ -17,7 +17,7 @@ import {
 import { forgetUnconfirmed, beginReminders } from './queries.ts'
 import { toDigest, newToken } from './mail-recipients.ts'
 import * as queries from './queries.ts'
-import * as destinations from '../../deliveries/queries-destinations.ts'
+import * as destinations from '../../deliveries/queries.ts'
 import type { Changes } from '../events/event.ts'
 import { parseSavedFilters, serializeFilters, type SavedFilters } from '../filters.ts'
 import { registeredUntil, remindedDays } from './reminders.ts'

@@ -4,12 +4,15 @@ import { localDateTime } from '../../lib/dates.ts'
 import { isStorable } from '../../lib/text.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import { lockAccount } from '../../storage/database/dialect.ts'
-import type { DeliveryGates } from '../../deliveries/delivery-gates.ts'
-import { KEEP_MS, type Purpose } from '../../deliveries/delivery-attempt.ts'
+import { type DeliveryGates, KEEP_MS, type Purpose } from '../../deliveries/delivery-attempt.ts'
 import { Notifiers } from '../../deliveries/notifiers.ts'
-import * as log from '../../deliveries/queries-deliveries.ts'
-import { destinationsFor, type DestinationState } from '../../deliveries/queries-destinations.ts'
-import { countWatches, insertWatch } from '../../deliveries/queries-deliveries.ts'
+import * as log from '../../deliveries/queries.ts'
+import {
+  destinationsFor,
+  type DestinationState,
+  countWatches,
+  insertWatch,
+} from '../../deliveries/queries.ts'
 import { newSecret } from '../../deliveries/webhook.ts'
 import { domainErrors } from '../errors.ts'
 import { atomFeed } from '../events/atom.ts'

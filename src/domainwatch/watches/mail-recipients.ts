@@ -7,7 +7,7 @@ import type { HeldDelivery, Outcome } from '../../deliveries/transport.ts'
 import { lockAccount } from '../../storage/database/dialect.ts'
 import { attempt, delayAfter, newDeliveryId, type AttemptContext } from '../../deliveries/delivery-attempt.ts'
 import { waitUntil } from '../../deliveries/destination-notifier.ts'
-import type { DestinationToNotify } from '../../deliveries/queries-destinations.ts'
+import type { DestinationToNotify } from '../../deliveries/queries.ts'
 import type { Channel, Channels } from './message.ts'
 import { languageOf } from '../texts.ts'
 

@@ -1,5 +1,5 @@
 import { type Cursor, DOMAIN_FIELDS } from '../../storage/database/changes/change.ts'
-import { hasKey, isAccessible, type WatchProperties } from '../../deliveries/queries-deliveries.ts'
+import { hasKey, isAccessible, type WatchProperties } from '../../deliveries/queries.ts'
 import { empty, limit, sql, type Sql, raw } from '../../storage/database/sql.ts'
 import type { Outcome } from '../../deliveries/transport.ts'
 import { isOneOf, type Dialect } from '../../storage/database/dialect.ts'

@@ -7,7 +7,7 @@ import { brands, maxDistance } from '../lookalikes.ts'
 import { OBJECTION_DAYS } from '../filtered-record.ts'
 import type { NotifiedWatch } from './message.ts'
 import type { WatchRow } from './queries.ts'
-import type { DestinationState } from '../../deliveries/queries-destinations.ts'
+import type { DestinationState } from '../../deliveries/queries.ts'
 
 /** What a watch may look for: names like one, too. */
 export const watchFilters = {

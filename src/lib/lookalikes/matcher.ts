@@ -25,7 +25,7 @@ export interface NameBlock {
 }
 
 /** Called with a name that resembles ours: it is at `start` to `end` of `names`. */
-export type OnMatch = (names: Uint8Array, start: number, end: number, cost: number) => void
+type OnMatch = (names: Uint8Array, start: number, end: number, cost: number) => void
 
 /** Names tested together: as many as a word has bits. */
 const WORD = 32
@@ -247,5 +247,31 @@ export class BestMatches {
     this.#isCut = true
     this.#matches.length = this.#limit
     this.#maxCost = this.#matches.at(-1)?.cost ?? Infinity
+  }
+}
+
+/** Compares one name after another with some brands. */
+export class Brands {
+  readonly #matchers: ReadonlyMap<string, Matcher>
+
+  /** @param maxDistance as of `Matcher` */
+  constructor(names: readonly string[], vocabulary: Vocabulary, maxDistance?: number) {
+    this.#matchers = new Map(names.map((name) => [name, new Matcher(name, vocabulary, maxDistance)]))
+  }
+
+  /** Returns the brand that a name resembles most, the first of several. A brand resembles none. */
+  find(name: string): string | undefined {
+    if (this.#matchers.has(name)) return undefined
+    const octets = toOctets(name)
+    const letters = lettersIn(octets)
+    let found: string | undefined
+    let least = TOO_MUCH
+    for (const [brand, matcher] of this.#matchers) {
+      const cost = matcher.costWith(octets, letters)
+      if (cost >= least) continue
+      found = brand
+      least = cost
+    }
+    return found
   }
 }

@@ -3,6 +3,7 @@ import {
   MAX_LENGTH,
   getRank,
   shared,
+  setBits,
   SparseBuilder,
   type Columns,
   type NumberColumn,
@@ -10,6 +11,7 @@ import {
 } from './columns.ts'
 import {
   GRAMS,
+  HYPHEN,
   setGrams,
   type Layout,
   type Trait,
@@ -19,7 +21,6 @@ import {
   setNumber,
 } from './planes.ts'
 import { twinEntry } from './twins.ts'
-import { markWordEnds } from './words.ts'
 
 export interface IndexedRecord {
   readonly name: string
@@ -176,6 +177,21 @@ export function buildColumns(
     aLabels: sharedCopy(shared.u8, Buffer.from(aLabels.join(''), 'latin1')),
     aLabelStarts: sharedCopy(shared.u32, aLabelStarts),
     twins: twins.sort(),
+  }
+}
+
+/** Sets a bit where each word ends of the name that begins at `start`. */
+function markWordEnds(
+  wordEnds: Uint32Array,
+  names: Uint8Array,
+  start: number,
+  words: readonly string[],
+): void {
+  let at = start
+  for (const word of words) {
+    while (names[at] === HYPHEN) at++
+    at += word.length
+    setBits(wordEnds, (at - 1) >>> 5, 1 << ((at - 1) & 31))
   }
 }
 

@@ -1,10 +1,11 @@
 import type { IndexQuery } from './query.ts'
 import { Scan, type Range } from './scan.ts'
-import { type EntryKey, type Hit, type Segment, compareBytes } from './segment.ts'
-import type { SlicedWork, TimeSlice } from './slices.ts'
+import { type EntryKey, type Hit, Segment, compareBytes } from './segment.ts'
+import { type SlicedWork, TimeSlice, finishNow } from './slices.ts'
+import type { Columns } from './columns.ts'
 
 /** Which part of a list to search. */
-export interface Section {
+interface Section {
   /** Only entries after this one, in the direction of the search. */
   readonly after?: EntryKey | undefined
   /** Only entries from one to another, inclusive. */
@@ -88,7 +89,7 @@ export class MergedSearch {
 }
 
 /** Returns the positions of a segment that a query and a section allow. */
-export function rangeOf(
+function rangeOf(
   segment: Segment,
   query: IndexQuery,
   newestFirst: boolean,
@@ -126,4 +127,54 @@ export function compareNames(one: Hit, other: Hit): number {
     b.starts[other.position] ?? 0,
     b.starts[other.position + 1] ?? 0,
   )
+}
+
+/** Iterates over all matches, newest first within each segment. Later changes of the segments have no effect. */
+export function* allMatches(
+  segments: readonly Segment[],
+  query: IndexQuery,
+  slice: TimeSlice,
+  onMatch: (segment: Segment, position: number) => void,
+): SlicedWork<void> {
+  for (const scan of scansOf(segments, query)) {
+    for (let state = scan.next(slice); state !== 'ended'; state = scan.next(slice)) {
+      if (state === 'found') onMatch(scan.segment, scan.position)
+      else yield
+    }
+  }
+}
+
+/** Counts all matches. Later changes of the segments have no effect. */
+export function* countMatches(
+  segments: readonly Segment[],
+  query: IndexQuery,
+  slice: TimeSlice,
+): SlicedWork<number> {
+  let count = 0
+  for (const scan of scansOf(segments, query)) {
+    for (let found = scan.countNext(); found !== undefined; found = scan.countNext()) {
+      count += found
+      if (slice.isOver) yield
+    }
+  }
+  return count
+}
+
+/** Returns which records of columns match any of the queries: a bit per record. Runs in any thread. */
+export function anyMatches(columns: Columns, queries: readonly IndexQuery[]): Uint32Array {
+  // No further query is tested for those that match already.
+  const others = new Segment(columns)
+  for (const query of queries) {
+    const search = allMatches([others], query, new TimeSlice(), (_, position) => others.remove(position))
+    finishNow(search)
+  }
+  return others.live.map((bits) => ~bits)
+}
+
+function scansOf(segments: readonly Segment[], query: IndexQuery): readonly Scan[] {
+  return segments.map((segment) => {
+    const scan = new Scan(segment, query, rangeOf(segment, query, true, {}), true)
+    scan.freeze()
+    return scan
+  })
 }

@@ -5,7 +5,6 @@ import { compileQuery } from './query.ts'
 import { finishNow, TimeSlice } from './slices.ts'
 import { MAX_RECORDS, type Columns } from './columns.ts'
 import { Segment, type EntryKey, type Hit } from './segment.ts'
-import { toWords } from './words.ts'
 
 /** Minimum number of segments per merge: fewer cost more work, more make each query search more segments. */
 const MIN_MERGED = 3
@@ -145,7 +144,7 @@ function* toRecords(hits: Iterable<Hit>, layout: Layout): Generator<IndexedRecor
     const { starts, agents, agent, registered, modified, statusAt } = segment.columns
     yield {
       name: segment.textOf(starts[position] ?? 0, starts[position + 1] ?? 0),
-      words: toWords(segment, position),
+      words: segment.wordsOf(position),
       agent: agents[agent[position] ?? 0] ?? '',
       discardedAt: segment.discardedAt(position),
       registered: registered[position] ?? NaN,

@@ -1,5 +1,5 @@
 import { countBits, BLOCK, numberAt, sizeOf, type Columns, getRank } from './columns.ts'
-import { SYMBOL_OF, symbolPlane, type NumberPlanes } from './planes.ts'
+import { HYPHEN, SYMBOL_OF, symbolPlane, type NumberPlanes } from './planes.ts'
 
 /** A position in the order of a list: a timestamp, and the Latin-1 bytes of a name. */
 export interface EntryKey {
@@ -159,6 +159,22 @@ export class Segment {
     const keys = this.columns.numbers.map(({ key }) => key)
     const numbers = keys.map((key) => [key, this.importedNumber(key, position)] as const)
     return new Map(numbers.filter(([, number]) => !Number.isNaN(number)))
+  }
+
+  /** The words that the name of a record consists of; none if it does not. */
+  wordsOf(position: number): readonly string[] {
+    const { names, starts, wordEnds } = this.columns
+    const words: string[] = []
+    const end = starts[position + 1] ?? 0
+    let from = starts[position] ?? 0
+    for (let at = from; at < end; at++) {
+      if (names[at] === HYPHEN) from = at + 1
+      else if ((((wordEnds[at >>> 5] ?? 0) >>> (at & 31)) & 1) === 1) {
+        words.push(this.textOf(from, at + 1))
+        from = at + 1
+      }
+    }
+    return words
   }
 
   /** Returns a copy that later removals do not affect. */

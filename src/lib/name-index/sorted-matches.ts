@@ -1,7 +1,6 @@
 import { numberAt, shared, type Columns } from './columns.ts'
-import { allMatches } from './all-matches.ts'
+import { allMatches, compareNames } from './merged-search.ts'
 import { getBounds, numberBounds, type BlockBounds } from './block-bounds.ts'
-import { compareNames } from './merged-search.ts'
 import type { IndexQuery } from './query.ts'
 import { type EntryKey, type Hit, type Segment, compareBytes } from './segment.ts'
 import type { SlicedWork, TimeSlice } from './slices.ts'
