@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { list, names, record, records, stored, update, walk } from '../support/domains.ts'
+import { after, beforeEach, test } from 'node:test'
+import { list, names, record, records, removeRecords, stored, update, walk } from '../support/domains.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
 const SECOND = 1_000
@@ -8,11 +8,18 @@ const DAY = 86_400 * SECOND
 const WEEK = 7 * DAY
 const START = '2026-03-01T10:20:30.400Z'
 
+const clock = new ManualClock(START)
+const service = await startService({ clock })
+after(() => service[Symbol.asyncDispose]())
+
+beforeEach(async () => {
+  await removeRecords(service)
+  clock.advance(Date.parse(START) - clock.now())
+})
+
 const mark = (domain: string, discarded: 0 | 1) => ({ domain, discarded })
 
 test('a discarded record is listed for exactly 7 days, then in no response', async () => {
-  const clock = new ManualClock(START)
-  await using service = await startService({ clock })
   await stored(service, [record('queda'), record('se-va'), record('borrado', { status: 0 })])
   await update(service, [mark('se-va', 1), mark('borrado', 1)])
   clock.advance(WEEK - 1)
@@ -42,8 +49,6 @@ test('a discarded record is listed for exactly 7 days, then in no response', asy
 })
 
 test('marking again does not restart the 7 days, unmarking stops them', async () => {
-  const clock = new ManualClock(START)
-  await using service = await startService({ clock })
   await stored(service, [record('dos-veces'), record('perdonado'), record('otra-vez')])
   await update(service, [mark('dos-veces', 1), mark('perdonado', 1), mark('otra-vez', 1)])
   clock.advance(6 * DAY)
@@ -63,8 +68,6 @@ test('marking again does not restart the 7 days, unmarking stops them', async ()
 })
 
 test('a domain added again after its 7 days is a new record', async () => {
-  const clock = new ManualClock(START)
-  await using service = await startService({ clock })
   const { key } = await service.newKey('otro', 'domainwatch')
   await stored(service, [record('vuelve', { reserve: 1 })])
   await update(service, [{ domain: 'vuelve', discarded: 1, revision: 1, status: 0 }])
@@ -88,8 +91,6 @@ test('a domain added again after its 7 days is a new record', async () => {
 })
 
 test('among very many expired records, those written again are new records', async () => {
-  const clock = new ManualClock(START)
-  await using service = await startService({ clock })
   const domains = Array.from({ length: 4_500 }, (_, i) => `n${i}`)
   await stored(
     service,
@@ -116,8 +117,6 @@ test('among very many expired records, those written again are new records', asy
 })
 
 test('records that expire between pages are omitted', async () => {
-  const clock = new ManualClock(START)
-  await using service = await startService({ clock })
   const domains = Array.from({ length: 20 }, (_, i) => `x${String(i).padStart(2, '0')}`)
   await stored(
     service,
@@ -138,12 +137,11 @@ test('records that expire between pages are omitted', async () => {
 })
 
 test('after a restart past the 7 days the record is deleted', async () => {
-  const clock = new ManualClock(START)
   const first = await startService({ clock })
   await stored(first, [record('queda'), record('se-va')])
   await update(first, [mark('se-va', 1)])
   await first.stop()
   clock.advance(WEEK)
-  await using service = await startService({ clock, data: first.data })
-  assert.deepEqual(await names(service), ['queda'])
+  await using restarted = await startService({ clock, data: first.data })
+  assert.deepEqual(await names(restarted), ['queda'])
 })

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import fc from 'fast-check'
-import { plainContext } from '../support/plain-signals.ts'
-import { filterParameters, matches, readFilters } from '../../src/domainwatch/filters.ts'
 import { localDateTime } from '../../src/lib/dates.ts'
-import { parseParameters } from '../../src/http/parameters.ts'
 import { LIST, names, record, stored, update, walk } from '../support/domains.ts'
-import { propertyRuns } from '../support/effort.ts'
-import { call, send, type Fields } from '../support/http.ts'
-import { NUMBERS, filters, HIDING, mark, Model, newRecord, OWN_WORDS } from '../support/random-lists.ts'
-import { imported } from '../support/jobs.ts'
+import { call, type Fields } from '../support/http.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
 const service = await startService()
@@ -170,49 +163,6 @@ test('a pattern with catastrophic backtracking elsewhere is answered quickly', a
   const pattern = '*a'.repeat(40) + '*b'
   assert.deepEqual(await names(service, { pattern }), [])
   assert.deepEqual(await names(service, { pattern: '*a'.repeat(40) }), ['a'.repeat(63)])
-})
-
-test('a list contains exactly the records that `matches` accepts', async () => {
-  const clock = new ManualClock('2025-06-01T12:00:00Z')
-  await using other = await startService({ clock, flags: { words: OWN_WORDS.join(',') } })
-  for (const hiding of HIDING) {
-    const rule = { name: 'r', action: 'hide', ...hiding }
-    await send(other, '/api/v1/domainwatch/rules', rule, { query: { api: other.domainKey } })
-  }
-  const numbers = NUMBERS.map(([name, key, number]) => `${name},${key},${number}\n`).join('')
-  await imported(other, numbers, { format: 'numbers' })
-  const model = new Model()
-  const step = fc.record({
-    added: fc.uniqueArray(newRecord, { maxLength: 12, selector: ({ domain }) => domain }),
-    marks: fc.uniqueArray(mark, { maxLength: 20, selector: ({ domain }) => domain }),
-    hours: fc.integer({ min: 0, max: 60 }),
-    queries: fc.array(filters, { minLength: 8, maxLength: 8 }),
-  })
-  await fc.assert(
-    fc.asyncProperty(step, async ({ added, marks, hours, queries }) => {
-      await stored(
-        other,
-        added.map(({ domain, agent, ...fields }) =>
-          record(domain, agent === undefined ? fields : { ...fields, agent }),
-        ),
-      )
-      model.add(added, clock.now(), localDateTime(clock.now(), ZONE))
-      const known = model.known(marks, clock.now())
-      assert.equal((await update(other, known)).status, 200)
-      model.update(known, clock.now(), localDateTime(clock.now(), ZONE))
-      clock.advance(hours * 3_600_000)
-      for (const query of queries) {
-        const given = Object.fromEntries(Object.entries(query).map(([key, value]) => [key, String(value)]))
-        const parsed = parseParameters(filterParameters, given)
-        assert.ok(parsed.ok)
-        const wanted = readFilters(parsed.values)
-        const context = plainContext(clock.now(), ZONE, model.records.values())
-        const expected = [...model.records.values()].filter((one) => matches(wanted, one, context))
-        assert.deepEqual((await names(other, query)).toSorted(), expected.map(({ name }) => name).toSorted())
-      }
-    }),
-    { numRuns: propertyRuns(60) },
-  )
 })
 
 test('status_from selects what was added, freed or registered since, whatever else has changed', async () => {

@@ -82,18 +82,13 @@ test('a forged cursor that spans everything is refused, one that spans some reco
 
 test('an export in any order is complete and sorted, however many parts it has', async () => {
   await using opened = await openLists(tasks)
-  await opened.store(many(2_500))
-  await opened.store(many(1_500, 'b'), '2025-06-03 00:00:00')
-  for (const order of ['registered', 'deleted', 'modified', 'name', 'length']) {
-    for (const filters of [{}, { search: 'b' }, { reserved: '1' }, { tag: 'ninguna' }]) {
-      for (const sort of ['asc', 'desc']) {
-        const asked = getRequest({ ...filters, order, sort })
-        const names = (await opened.expected(asked)).map(({ name }) => name)
-        assert.ok(
-          (await opened.exported(asked)).join() === names.join(),
-          JSON.stringify({ ...filters, order, sort }),
-        )
-      }
+  await opened.store(many(2_000))
+  await opened.store(many(1_000, 'b'), '2025-06-03 00:00:00')
+  for (const [i, order] of ['registered', 'deleted', 'modified', 'name', 'length'].entries()) {
+    for (const [j, filters] of [{}, { search: 'b' }, { reserved: '1' }].entries()) {
+      const asked = getRequest({ ...filters, order, sort: (i + j) % 2 === 0 ? 'asc' : 'desc' })
+      const names = (await opened.expected(asked)).map(({ name }) => name)
+      assert.ok((await opened.exported(asked)).join() === names.join(), JSON.stringify({ ...filters, order }))
     }
   }
 })

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { LIST, names, record, stored, update } from '../support/domains.ts'
+import { after, test } from 'node:test'
+import { LIST, names, record, removeRecords, stored, update } from '../support/domains.ts'
 import { call, ENCODINGS, send } from '../support/http.ts'
 import { claim, QUEUE, release } from '../support/queue.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { ManualClock, startService } from '../support/service.ts'
 
 const MINUTE = 60_000
+const WEEK = 7 * 24 * 60 * MINUTE
 const START = '2026-01-15T12:00:00Z'
 
 /** A deleted record; a higher number is a later deletion. */
@@ -15,34 +16,24 @@ const deleted = (name: string, second: number) =>
 /** `n9` is the newest deletion of ten. */
 const ten = Array.from({ length: 10 }, (_, i) => deleted(`n${i}`, i))
 
-interface Group extends AsyncDisposable {
-  readonly service: TestService
-  readonly clock: ManualClock
-  /** Keys of two accounts. */
-  readonly ana: string
-  readonly beto: string
-}
+const clock = new ManualClock(START)
+const service = await startService({ clock })
+after(() => service[Symbol.asyncDispose]())
+const [{ key: ana }, { key: beto }] = [
+  await service.newKey('ana', 'domainwatch'),
+  await service.newKey('beto', 'domainwatch'),
+]
 
-async function startGroup(data: readonly unknown[]): Promise<Group> {
-  const clock = new ManualClock(START)
-  const service = await startService({ clock })
+/** The records of a test, which begins at `START` without others and without claims. */
+async function begin(data: readonly unknown[]): Promise<void> {
+  await removeRecords(service)
+  clock.advance(Date.parse(START) - clock.now())
   await stored(service, data)
-  const [ana, beto] = [
-    await service.newKey('ana', 'domainwatch'),
-    await service.newKey('beto', 'domainwatch'),
-  ]
-  return {
-    service,
-    clock,
-    ana: ana.key,
-    beto: beto.key,
-    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
-  }
+  await service.caughtUp()
 }
 
 test('claims the next records for each account, newest deletions first', async () => {
-  await using group = await startGroup([...ten, record('comprado')])
-  const { service, ana, beto } = group
+  await begin([...ten, record('comprado')])
   const first = await claim(service, ana, { status: 0, limit: 3 })
   assert.deepEqual(first.names, ['n9', 'n8', 'n7'])
   assert.deepEqual([first.remaining, first.until], [10, '2026-01-15 09:10:00'])
@@ -66,8 +57,7 @@ test('claims the next records for each account, newest deletions first', async (
 })
 
 test('extends the claims of the account before claiming new records, exactly until they expire', async () => {
-  await using group = await startGroup(ten)
-  const { service, clock, ana, beto } = group
+  await begin(ten)
   await claim(service, ana, { limit: 3 })
   clock.advance(6 * MINUTE)
   const again = await claim(service, ana, { limit: 5 })
@@ -95,8 +85,7 @@ test('extends the claims of the account before claiming new records, exactly unt
 })
 
 test('accepts the filters of lists, and extends only matching claims', async () => {
-  await using group = await startGroup([...ten, deleted('casa', 30), deleted('caso', 31)])
-  const { service, clock, ana, beto } = group
+  await begin([...ten, deleted('casa', 30), deleted('caso', 31)])
   assert.deepEqual((await claim(service, ana, { search: 'cas' })).names, ['caso', 'casa'])
   clock.advance(5 * MINUTE)
   const digits = await claim(service, ana, { digits: 1, limit: 2 }, 'json')
@@ -106,8 +95,7 @@ test('accepts the filters of lists, and extends only matching claims', async () 
 })
 
 test('omits marked records unless requested', async () => {
-  await using group = await startGroup(ten)
-  const { service, ana, beto } = group
+  await begin(ten)
   await update(service, [
     { domain: 'n9', revision: 1 },
     { domain: 'n8', discarded: 1 },
@@ -137,8 +125,7 @@ test('accepts the orders of lists, in both directions', async () => {
     record('dd', { date_reg: '2026-01-12 10:00:00' }),
     deleted('eee', 0),
   ]
-  await using group = await startGroup(data)
-  const { service, ana } = group
+  await begin(data)
   for (const [order, descending, ascending] of [
     ['deleted', 'a bb eee dd ccc', 'eee bb a ccc dd'],
     ['registered', 'dd ccc a bb eee', 'eee bb a ccc dd'],
@@ -163,8 +150,7 @@ const DECISIONS = [{ seen: 1 }, { revision: 1 }, { discarded: 1 }, { status: 0 }
 const OTHER_CHANGES = [{ note: 'pedir precio' }, { tags: ['casa'] }, { agent: 'otro' }, { reserve: 1 }, {}]
 
 test('a decision of its holder ends a claim, another change of his or a decision of another account does not', async () => {
-  await using group = await startGroup(ten)
-  const { service, ana, beto } = group
+  await begin(ten)
   const heldByAna = async () => {
     const { body } = await call(service, QUEUE, { query: { api: ana } })
     return Object(body).data[0]?.count ?? 0
@@ -184,8 +170,7 @@ test('a decision of its holder ends a claim, another change of his or a decision
 })
 
 test('remaining follows writes of all kinds', async () => {
-  await using group = await startGroup(ten)
-  const { service, clock, ana, beto } = group
+  await begin(ten)
   const remaining = async (key = beto, query = {}) =>
     (await claim(service, key, { status: 0, limit: 1, ...query })).remaining
   assert.equal(await remaining(ana), 10)
@@ -197,7 +182,7 @@ test('remaining follows writes of all kinds', async () => {
   assert.equal(await remaining(beto, { status: 1 }), 2)
   await update(service, [{ domain: 'n3', discarded: 1 }])
   assert.equal(await remaining(beto, { dis: '' }), 1)
-  clock.advance(7 * 24 * 60 * MINUTE)
+  clock.advance(WEEK)
   assert.equal(await remaining(beto, { dis: '' }), 0)
   // More at a time than are processed one by one.
   const many = Array.from({ length: 2_500 }, (_, i) => deleted(`lote${i}`, i % 60))
@@ -207,8 +192,7 @@ test('remaining follows writes of all kinds', async () => {
 })
 
 test('a record stored later is first if it is the newest', async () => {
-  await using group = await startGroup(ten)
-  const { service, ana } = group
+  await begin(ten)
   for (let second = 20; second < 40; second++) {
     await stored(service, [deleted(`recien${second}`, second)])
     const { names: found } = await claim(service, ana, { limit: 1 })
@@ -218,8 +202,7 @@ test('a record stored later is first if it is the newest', async () => {
 })
 
 test('a claim is released: one, several, all, or none', async () => {
-  await using group = await startGroup(ten)
-  const { service, ana, beto } = group
+  await begin(ten)
   await claim(service, ana, { limit: 6 })
   assert.deepEqual((await release(service, beto)).body, { status: 200, count: 0 })
   assert.deepEqual((await release(service, beto, ['n9'])).body, { status: 200, count: 0 })
@@ -237,8 +220,7 @@ test('a claim is released: one, several, all, or none', async () => {
 })
 
 test('reports which accounts hold records, how many and until when, without changing claims', async () => {
-  await using group = await startGroup(ten)
-  const { service, clock, ana, beto } = group
+  await begin(ten)
   const held = async () => (await call(service, QUEUE, { query: { api: service.domainKey } })).body
   assert.deepEqual(await held(), { status: 200, count: 0, data: [] })
   await claim(service, ana, { limit: 2 })
@@ -263,8 +245,7 @@ test('reports which accounts hold records, how many and until when, without chan
 })
 
 test('malformed requests are rejected, and claim and release nothing', async () => {
-  await using group = await startGroup(ten)
-  const { service, ana, beto } = group
+  await begin(ten)
   for (const [fields, msg] of [
     [{ limit: 0 }, 'El parámetro limit debe ser un entero entre 1 y 100'],
     [{ limit: 101 }, 'El parámetro limit debe ser un entero entre 1 y 100'],
@@ -297,8 +278,7 @@ test('malformed requests are rejected, and claim and release nothing', async () 
 
 test('an account holds at most 100 records', async () => {
   const data = Array.from({ length: 130 }, (_, i) => deleted(`d${String(i).padStart(3, '0')}`, i % 60))
-  await using group = await startGroup(data)
-  const { service, ana, beto } = group
+  await begin(data)
   for (let i = 0; i < 7; i++) {
     const got = await claim(service, ana, { limit: 100, pattern: `d?${i}?` })
     assert.equal(got.count, i < 3 ? 20 : 10)
@@ -318,8 +298,7 @@ test('an account holds at most 100 records', async () => {
 })
 
 test('list, export and queue show the holder of a record and the expiry', async () => {
-  await using group = await startGroup(ten)
-  const { service, clock, ana, beto } = group
+  await begin(ten)
   await claim(service, ana, { limit: 1 })
   clock.advance(MINUTE)
   const own = await send(
@@ -360,10 +339,9 @@ test('list, export and queue show the holder of a record and the expiry', async 
 })
 
 test('claims end with their records', async () => {
-  await using group = await startGroup(ten)
-  const { service, clock, ana, beto } = group
+  await begin(ten)
   await update(service, [{ domain: 'n9', discarded: 1 }])
-  clock.advance(7 * 24 * 60 * MINUTE - 5 * MINUTE)
+  clock.advance(WEEK - 5 * MINUTE)
   assert.deepEqual((await claim(service, ana, { dis: '' })).names, ['n9'])
   clock.advance(5 * MINUTE)
   // Any write removes what has expired; the name is then recorded again, unclaimed.

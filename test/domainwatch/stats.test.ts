@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import fc from 'fast-check'
-import { add, LIST, record, stored, update } from '../support/domains.ts'
+import { add, record, stored, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
-import { filters } from '../support/random-lists.ts'
 import { startService } from '../support/service.ts'
 import { ManualClock } from '../support/test-service.ts'
 
@@ -173,83 +171,4 @@ test('expired records are not counted, without any write', async () => {
   assert.equal(gone.totals['discarded'], 0)
   assert.deepEqual(gone.days['registered'], [0, 2, 0, 1])
   assert.deepEqual(gone.lengths, { length: [4, 5], count: [2, 2] })
-})
-
-/** What statistics say, by their definition, of the records that `list` returns with all fields. */
-function expectedStats(records: readonly Readonly<Record<string, unknown>>[], days: readonly string[]) {
-  const countOf = (key: (record: Readonly<Record<string, unknown>>) => boolean) => records.filter(key).length
-  const perDay = (field: string, isIn: (record: Readonly<Record<string, unknown>>) => boolean) =>
-    days.map((day) => countOf((record) => isIn(record) && String(record[field]).startsWith(day)))
-  const lengths = records.map(({ length }) => Number(length))
-  const first = Math.min(...lengths)
-  const length =
-    records.length === 0 ? [] : Array.from({ length: Math.max(...lengths) - first + 1 }, (_, i) => first + i)
-  const bought = countOf(({ status }) => status === 1)
-  return {
-    days: {
-      date: days,
-      registered: perDay('date_reg', ({ deleted_at, date_reg }) => deleted_at !== date_reg),
-      deleted: perDay('deleted_at', () => true),
-    },
-    lengths: { length, count: length.map((each) => lengths.filter((one) => one === each).length) },
-    totals: {
-      records: records.length,
-      bought,
-      deleted: records.length - bought,
-      reserved: countOf(({ reserved }) => reserved === 1),
-      revision: countOf(({ revision }) => revision === 1),
-      discarded: countOf(({ discarded }) => discarded === 1),
-    },
-  }
-}
-
-test('statistics count what lists return, after any changes', async () => {
-  await using other = await startService({ clock })
-  const recorded = Array.from({ length: 400 }, (_, i) => {
-    const date_reg = `2025-12-${String(1 + (i % 31)).padStart(2, '0')} 0${i % 9}:00:00`
-    const agent = i % 4 === 0 ? { agent: `Agente ${i % 12}` } : {}
-    return record(`${'ñandú-'.repeat(i % 5)}x${i}`, {
-      date_reg,
-      status: i % 3 === 0 ? 0 : 1,
-      reserve: i % 2,
-      ...agent,
-    })
-  })
-  await stored(other, recorded)
-  await compare()
-  const marks = recorded.slice(0, 90).map(({ domain }, i) => ({
-    domain,
-    revision: i % 2,
-    discarded: i % 3 > 0 ? 1 : 0,
-    status: i % 5 > 0 ? 0 : 1,
-    tags: ['casa', 'b-1', 'ñandú', `t${i % 7}`].slice(i % 4),
-  }))
-  await update(other, marks, { encoding: 'json' })
-  await stored(
-    other,
-    recorded.slice(60, 120).map((each) => ({ ...each, status: 1 })),
-  )
-  await compare()
-  clock.advance(7 * DAY)
-  await compare()
-
-  async function compare() {
-    const queries: Fields[] = [
-      ...FILTERED.map(([query]) => query),
-      { search: 'x1', status: 0, max_length: 9 },
-      { search: 'agente 4', agent: '', digits: 1 },
-      // Any three of the filters of `list`.
-      ...fc.sample(filters, { numRuns: 30, seed: 8 }),
-    ].map(({ from: _from, to: _to, ...query }) => query)
-    const days = Array.from({ length: 31 }, (_, i) => `2025-12-${String(i + 1).padStart(2, '0')}`)
-    for (const query of queries) {
-      const { body } = await call(other, LIST, { query: { api: other.domainKey, fields: 'all', ...query } })
-      const { days: series, lengths, totals } = expectedStats(Object(body).data[0], days)
-      const got = await call(other, STATS, {
-        query: { api: other.domainKey, ...query, from: days[0], to: days.at(-1) },
-      })
-      // The totals are those of the days, too: all records were registered then.
-      assert.partialDeepStrictEqual(got.body, { days: series, lengths, totals }, JSON.stringify(query))
-    }
-  }
 })

@@ -111,7 +111,7 @@ suite('the grammar of modifiers', () => {
           assert.ok(width >= 1 && (pageHeight ?? height) >= 1)
           assert.ok(width <= 8_192 && (pageHeight ?? height) <= 8_192)
         }),
-        { numRuns: 5 },
+        { numRuns: 3 },
       ))
   }
 

@@ -130,7 +130,7 @@ suite('f_auto', () => {
     const sizeOf = async (bytes: Buffer, modifier: string) =>
       (await bytesOf(await ask(bytes, modifier, { accept: CHROME }))).length
     for (const [name, bytes] of Object.entries({ photo, clouds, graphic, gray, tiny, still })) {
-      for (const size of ['w_200', 'w_320', 'w_2000', 'w_90,h_90,c_fill', 'w_300,gray', 'w_300,rad_max']) {
+      for (const size of ['w_200', 'w_2000', 'w_90,h_90,c_fill']) {
         const auto = await sizeOf(bytes, `${size},f_auto`)
         const named = await Promise.all(
           ['avif', 'webp'].map((format) => sizeOf(bytes, `${size},f_${format}`)),
@@ -145,7 +145,7 @@ suite('f_auto', () => {
 
   test('no response for a drawing is larger than lossless WebP, PNG and the original, for any client', async () => {
     for (const [name, bytes] of Object.entries({ graphic, gray, tiny, clouds })) {
-      for (const size of ['w_200', 'w_320', 'w_600']) {
+      for (const size of ['w_200', 'w_600']) {
         const png = await bytesOf(await ask(bytes, `${size},f_png`, {}))
         const webp = await sharp(png).webp({ lossless: true }).toBuffer()
         const original = size === 'w_600' || name === 'tiny' ? bytes.length : Infinity
@@ -239,7 +239,7 @@ suite('f_auto', () => {
     const kept = new Map<string, string | null>()
     let wrong = 0
     let hits = 0
-    for (let i = 0; i < 800; i++) {
+    for (let i = 0; i < 100; i++) {
       const link = links[i % links.length]
       const headers = clients[(i * 7 + Math.floor(i / links.length)) % clients.length]
       assert.ok(link !== undefined && headers !== undefined)
@@ -252,7 +252,7 @@ suite('f_auto', () => {
     }
     assert.equal(wrong, 0)
     // Links that mean one thing are kept all the same.
-    assert.equal(hits, 800 * 0.4 - 4)
+    assert.equal(hits, 100 * 0.4 - 4)
   })
 
   test('if all caches respect Vary, negotiated responses are cacheable', async () => {

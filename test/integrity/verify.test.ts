@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { suite, test } from 'node:test'
 import { getSweeps } from '../durability/sweeps.ts'
-import { catalejo } from '../support/cli.ts'
+import { catalejo, catalejoHere } from '../support/cli.ts'
 import { record, stored } from '../support/domains.ts'
 import { bytesOf, expectedHash, ImageClient, stamped } from '../support/images.ts'
 import { startService } from '../support/service.ts'
@@ -185,7 +185,6 @@ suite('verify', { timeout: 400_000 }, () => {
       ['--port', 'x'],
       ['--database-url', `postgres://a@127.0.0.1:${refusing.port}/x`],
     ]
-    const codes = await Promise.all(wrong.map(async (rest) => (await run(...rest)).code))
-    assert.deepEqual(codes, [2, 2, 2, 2])
+    for (const rest of wrong) assert.equal((await catalejoHere(['verify', ...words, ...rest])).code, 2)
   })
 })

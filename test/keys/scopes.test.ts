@@ -80,26 +80,25 @@ before(async () => {
 const keyOf = (name: Service, scope: Scope) => keys.get(`${name} ${scope}`) ?? ''
 
 for (const { method, path, service: name } of ENDPOINTS) {
-  for (const scope of SCOPES[name]) {
-    const isOpen = scope === 'full' || (OPEN[`${method} ${path}`] ?? []).includes(scope)
-    test(`${method} ${path} is ${isOpen ? 'open' : 'closed'} to a key of scope ${scope}`, async () => {
+  test(`${method} ${path} is open to the scopes of the contract`, async () => {
+    for (const [i, scope] of SCOPES[name].entries()) {
+      const isOpen = scope === 'full' || (OPEN[`${method} ${path}`] ?? []).includes(scope)
       const api = keyOf(name, scope)
       const replies = [await call(service, path, { method, query: { api } })]
       if (method === 'GET') replies.push(await call(service, path, { method: 'HEAD', query: { api } }))
       else {
         // Before any other check, as with any other key that may not.
-        for (const encoding of ENCODINGS) {
-          const fields = { api, data: 'x', info: 'x', image: '=', hash: '' }
-          replies.push(await send(service, path, fields, { encoding, method }))
-        }
+        const fields = { api, data: 'x', info: 'x', image: '=', hash: '' }
+        const encoding = ENCODINGS[i % ENCODINGS.length] ?? 'json'
+        replies.push(await send(service, path, fields, { encoding, method }))
       }
       for (const { status, body } of replies) {
-        if (isOpen) assert.notDeepEqual(body, OUT_OF_SCOPE)
-        else if (body === undefined) assert.equal(status, 403)
-        else assert.deepEqual(body, OUT_OF_SCOPE)
+        if (isOpen) assert.notDeepEqual(body, OUT_OF_SCOPE, scope)
+        else if (body === undefined) assert.equal(status, 403, scope)
+        else assert.deepEqual(body, OUT_OF_SCOPE, scope)
       }
-    })
-  }
+    }
+  })
 }
 
 test('the table of endpoints has every operation with a key, and the document lists its scopes', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { eventually } from './eventually.ts'
 import { call, send, type Encoding, type Fields, type Reply } from './http.ts'
 import type { TestService } from './service.ts'
 
@@ -45,6 +46,14 @@ export async function stored(service: TestService, data: readonly unknown[], opt
 
 function nameOf(record: unknown): unknown {
   return typeof record === 'object' && record !== null && 'domain' in record ? record.domain : record
+}
+
+/** Removes all records and claims behind the back of the service: for a test that shares it and reads whole lists. */
+export async function removeRecords(service: TestService): Promise<void> {
+  await service.sql('DELETE FROM claims')
+  await service.sql('DELETE FROM domains')
+  await service.caughtUp()
+  await eventually(async () => (await names(service)).length === 0, 'no records')
 }
 
 export function update(service: TestService, data: unknown, options: Options = {}): Promise<Reply> {

@@ -1,5 +1,10 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createAccounts } from '../../src/accounts/index.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { openDatabase } from '../../src/server/open-database.ts'
+import { databaseFor } from './engine.ts'
 import { eventually } from './eventually.ts'
 import { call } from './http.ts'
 import { startService, type TestService, type TestServiceOptions } from './service.ts'
@@ -38,9 +43,12 @@ export const allAttempted = (service: TestService) =>
     'every feed was fetched',
   )
 
-/** A service whose accounts exist before it starts to fetch. */
-export async function startWithFeeds({ clock, flags }: TestServiceOptions): Promise<TestService> {
-  const first = await startService(clock === undefined ? {} : { clock })
-  await first.stop()
-  return startService({ ...(clock && { clock }), ...(flags && { flags }), data: first.data })
+/** A service whose account `grupo` exists before it starts to fetch. */
+export async function startWithFeeds(options: TestServiceOptions): Promise<TestService> {
+  const data = await mkdtemp(join(tmpdir(), 'catalejo-test-'))
+  const { url: databaseUrl } = await databaseFor(data)
+  const database = await openDatabase({ data, databaseUrl })
+  await createAccounts(database, options.clock ?? systemClock).createKey('grupo', 'domainwatch')
+  await database.close()
+  return startService({ ...options, data })
 }

@@ -14,7 +14,7 @@ const MADE_UP = 100
 const OLDER = Date.UTC(2025, 3, 30)
 
 /** Registrations of some months, newest first: those of the corpus, and made-up names. */
-function registrations(): readonly (readonly [name: string, date: string])[] {
+function registrations(count: number): readonly (readonly [name: string, date: string])[] {
   const rows = new Map<string, string>()
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.csv.gz'))) {
     const [, ...lines] = gunzipSync(readFileSync(new URL(file, folder)))
@@ -25,17 +25,17 @@ function registrations(): readonly (readonly [name: string, date: string])[] {
       if (name !== undefined && date !== undefined) rows.set(name, date)
     }
   }
-  const all = [...rows].slice(0, COUNT - MADE_UP)
-  for (let i = 0; all.length < COUNT; i++) {
+  const all = [...rows].slice(0, count - MADE_UP)
+  for (let i = 0; all.length < count; i++) {
     const date = new Date(OLDER - i * 180_000).toISOString().slice(0, 19).replace('T', ' ')
     all.push([`nombre${i}`, date])
   }
   return all.sort(([a, one], [b, other]) => (one === other ? (a < b ? 1 : -1) : one < other ? 1 : -1))
 }
 
-/** Fills a service with 109,431 bought domains, and returns their names in the order of the list. */
-export async function storeManyDomains(service: TestService): Promise<readonly string[]> {
-  const rows = registrations()
+/** Fills a service with bought domains, and returns their names in the order of the list. */
+export async function storeManyDomains(service: TestService, count = COUNT): Promise<readonly string[]> {
+  const rows = registrations(count)
   for (let i = 0; i < rows.length; i += BATCH) {
     const batch = rows.slice(i, i + BATCH).map(([name, date_reg]) => record(name, { date_reg }))
     const { body } = await add(service, batch, { encoding: 'json' })

@@ -1,10 +1,7 @@
 import { readDictionary } from '../../src/domainwatch/words.ts'
-import { toColumn, type FilteredRecord } from '../../src/domainwatch/filtered-record.ts'
-import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { toShape } from '../../src/lib/name-spelling.ts'
 import { parseLabel } from '../../src/lib/domain-names.ts'
-import { isExpired } from '../../src/domainwatch/limits.ts'
 import { filterParameters, type FilterName } from '../../src/domainwatch/filters.ts'
 import { RuleSet } from '../../src/domainwatch/rules/index.ts'
 import type { Parameter } from '../../src/http/parameters.ts'
@@ -100,7 +97,7 @@ const length = fc.oneof(
 const dateOrDay = fc.oneof(date, writingDate).chain((of) => fc.constantFrom(of, of.slice(0, 10)))
 
 /** Words of the letters of the names here. */
-export const OWN_WORDS = ['a', 'b', 'ab', 'ñb', 'bab', 'abab']
+const OWN_WORDS = ['a', 'b', 'ab', 'ñb', 'bab', 'abab']
 export const dictionary = readDictionary(OWN_WORDS)
 
 const listOf = (...all: readonly string[]) =>
@@ -185,118 +182,10 @@ export const NUMBERS: readonly (readonly [name: string, key: string, number: num
   ['ba', 'alto', 3],
   ['ba', 'bajo', 7],
 ]
-const numbersOf = (name: string) =>
-  NUMBERS.flatMap(([of, key, number]) => (of === name ? `${key}=${number}` : [])).join(' ') || null
-
-interface ModelRecord extends FilteredRecord {
-  /** When its status last became 0; null if it was recorded so, or is bought. */
-  readonly released_at: string | null
-}
-
-/** A change of status makes a record unseen, unless the same update says that it is seen. */
-function seenAt(known: ModelRecord, status: number, seen: number | undefined, now: number): number | null {
-  const before = known.status === status ? known.seen_at : null
-  if (seen === undefined) return before
-  return seen === 0 ? null : (before ?? now)
-}
-
-function releasedAt(known: ModelRecord | undefined, status: number, date: string): string | null {
-  if (status === 1) return null
-  return known?.status === 1 ? date : (known?.released_at ?? null)
-}
-
-/** Removed records count too. */
-function pastDrops(before: ModelRecord | undefined, status: number): number {
-  if (before === undefined) return 0
-  return before.past_drops + (before.status === 0 && status === 1 ? 1 : 0)
-}
 
 /** The filters of rules that hide some records, of several kinds of conditions. */
-export const HIDING = [
-  { starts: 'a1' },
-  { tag: 'casa', reserve: '' },
-  { not: 'b', revision: '1' },
-  { word: 'ab' },
-]
+const HIDING = [{ starts: 'a1' }, { tag: 'casa', reserve: '' }, { not: 'b', revision: '1' }, { word: 'ab' }]
 export const rules = new RuleSet(
   1,
   HIDING.map((filters) => ({ tag: null, filters: JSON.stringify(filters) })),
 )
-
-/** The expected contents of the service, updated with each write. */
-export class Model {
-  readonly records = new Map<string, ModelRecord>()
-
-  /** @param date the local time */
-  add(given: readonly NewRecord[], now: number, date: string): void {
-    for (const { domain, reserve, status, date_reg, agent } of given) {
-      const known = this.#known(domain, now)
-      const record = {
-        name: domain,
-        agent: agent ?? known?.agent ?? 'grupo',
-        status,
-        reserved: reserve,
-        revision: known?.revision ?? 0,
-        discarded_at: known?.discarded_at ?? null,
-        date_reg,
-        date_reg_known: 1,
-        released_at: releasedAt(known, status, date),
-        status_at: known?.status === status ? known.status_at : date,
-        seen_at: known?.status === status ? known.seen_at : null,
-        tags: known?.tags ?? null,
-        numbers: numbersOf(domain),
-        words: toColumn(dictionary.split(domain)),
-        past_drops: pastDrops(this.records.get(domain), status),
-      }
-      this.#set(known, record, date)
-    }
-  }
-
-  /** Those marks whose domains are recorded: the service refuses others. */
-  known(marks: readonly Mark[], now: number): Mark[] {
-    return marks.filter(({ domain }) => this.#known(domain, now) !== undefined)
-  }
-
-  /** @param date the local time */
-  update(marks: readonly Mark[], now: number, date: string): void {
-    for (const { domain, discarded, seen, tags, ...changes } of marks) {
-      const known = this.#known(domain, now)
-      if (known === undefined) throw new Error(`${domain} is not recorded`)
-      const status = changes.status ?? known.status
-      const record = {
-        ...known,
-        agent: changes.agent ?? known.agent,
-        status,
-        released_at: releasedAt(known, status, date),
-        past_drops: pastDrops(known, status),
-        status_at: known.status === status ? known.status_at : date,
-        seen_at: seenAt(known, status, seen, now),
-        tags: tags === undefined ? known.tags : toColumn(tags),
-        reserved: changes.reserve ?? known.reserved,
-        revision: changes.revision ?? known.revision,
-        discarded_at:
-          discarded === undefined ? known.discarded_at : discarded === 0 ? null : (known.discarded_at ?? now),
-      }
-      this.#set(known, record, date)
-    }
-  }
-
-  /** A record that is the same already keeps its `date_mod`. */
-  #set(
-    known: ModelRecord | undefined,
-    record: Omit<ModelRecord, 'date_mod' | 'deleted_at' | 'hidden'>,
-    date: string,
-  ) {
-    const { date_reg, released_at, status } = record
-    const deleted_at = status === 0 ? (released_at ?? date_reg) : null
-    const next = { ...record, deleted_at, date_mod: known?.date_mod ?? date, hidden: 0 }
-    const stored = isDeepStrictEqual({ ...known, hidden: 0 }, next) ? next : { ...next, date_mod: date }
-    this.records.set(record.name, { ...stored, hidden: Number(rules.hides(stored)) })
-  }
-
-  #known(name: string, now: number): ModelRecord | undefined {
-    const found = this.records.get(name)
-    const discardedAt = found?.discarded_at ?? null
-    return discardedAt !== null && isExpired(discardedAt, now) ? undefined : found
-  }
-}
