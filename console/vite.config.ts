@@ -9,7 +9,7 @@ import { defineConfig } from 'vite'
 const COMMON = [
   /\/console\/features\/domains\/(annotations|changes|marks|optimistic-updates|records|tags)\.tsx?$/,
   /\/console\/(features\/filters\/filter-(counts|errors)|api\/retry|design\/actions)\.tsx?$/,
-  /\/console\/design\/(copy-button|dialog|notice)\.tsx$/,
+  /\/console\/design\/(buttons|dialog|notice)\.tsx$/,
   /\/@tanstack\/(react-query|query-core)\//,
 ]
 

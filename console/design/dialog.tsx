@@ -12,7 +12,7 @@ import { changeErrorMessage } from '../api/error-message.ts'
 import { queryClient } from '../api/query-client.ts'
 import { useIsMounted } from '../base/store.ts'
 import { Button, IconButton } from './elements.tsx'
-import { CopyButton } from './copy-button.tsx'
+import { CopyButton } from './buttons.tsx'
 import { showToast } from './toasts.tsx'
 import { t } from '../i18n/index.ts'
 

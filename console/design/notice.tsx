@@ -3,7 +3,6 @@ import { ConnectionError } from '../api/client.ts'
 import { errorMessage } from '../api/error-message.ts'
 import { Button, Icon, type IconName } from './elements.tsx'
 import { t } from '../i18n/index.ts'
-import type { UseInfiniteQueryResult } from '@tanstack/react-query'
 
 /** Replaces missing content: nothing yet, nothing found, an error. */
 export function Notice(props: { icon: IconName; title: string; text?: string; children?: ReactNode }) {
@@ -69,24 +68,5 @@ export function QueryResult<T>({ of, children }: { of: Query<T>; children: (data
       {data === undefined && error === null && <Loading />}
       {data !== undefined && children(data)}
     </>
-  )
-}
-
-interface Props {
-  readonly of: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>
-  readonly label?: string
-}
-
-/** Loads the next page of a list, if there is one. */
-export function MoreButton({ of: list, label = t('app.showMore') }: Props) {
-  if (!list.hasNextPage) return null
-  return (
-    <div className="row">
-      <Button
-        label={label}
-        aria-disabled={list.isFetchingNextPage}
-        onClick={() => list.isFetchingNextPage || void list.fetchNextPage()}
-      />
-    </div>
   )
 }

@@ -1,15 +1,115 @@
+import { keepPreviousData, useInfiniteQuery, type QueryKey } from '@tanstack/react-query'
 import { useLayoutEffect, useRef, type ReactNode } from 'react'
-import { Link } from './elements.tsx'
+import { Button, Link } from './elements.tsx'
+import { QueryResult } from './notice.tsx'
 import { t, type TextKey } from '../i18n/index.ts'
 
-interface TableProps {
-  readonly labelledBy: string
+interface PageProps {
+  readonly title: string
+  /** The id of the title, for a table that it labels. */
+  readonly id?: string
+  readonly isWide?: boolean
+  /** A search field next to the title. */
+  readonly search?: ReactNode
+  /** Controls at the end of the line of the title. */
+  readonly tools?: ReactNode
+  readonly explained?: string
+  readonly children: ReactNode
+}
+
+/** A screen with its title. */
+export const Page = ({ title, id, isWide = false, search, tools, explained, children }: PageProps) => (
+  <div className={isWide ? 'page wide' : 'page'}>
+    <header>
+      <h1 id={id} className={tools === undefined ? undefined : 'grow'}>
+        {title}
+      </h1>
+      {search}
+      {tools}
+    </header>
+    {explained !== undefined && <p className="muted">{explained}</p>}
+    {children}
+  </div>
+)
+
+interface Fetched<T> {
+  readonly data: { readonly data: readonly T[] }
+  /** The cursor of the next page. */
+  readonly next: string | undefined
+}
+
+/** Reads a list page by page. Its data are the rows of the pages so far. */
+export function usePages<T>(
+  queryKey: QueryKey,
+  fetchPage: (cursor: string | undefined, signal: AbortSignal) => Promise<Fetched<T>>,
+  options: { refetchInterval?: (rows: readonly T[]) => number | false } = {},
+) {
+  const toRows = ({ pages }: { readonly pages: readonly Fetched<T>[] }) =>
+    pages.flatMap(({ data }) => data.data)
+  return useInfiniteQuery({
+    queryKey,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => fetchPage(pageParam, signal),
+    getNextPageParam: ({ next }) => next,
+    placeholderData: keepPreviousData,
+    select: toRows,
+    refetchInterval: ({ state: { data } }) => (data && options.refetchInterval?.(toRows(data))) ?? false,
+  })
+}
+
+interface PagedListProps<T> {
+  readonly of: ReturnType<typeof usePages<T>>
+  /** Shown in their place if there are no rows. */
+  readonly none?: ReactNode
+  readonly moreLabel?: string
+  readonly children: (rows: readonly T[]) => ReactNode
+}
+
+/** The rows of a list, and a button for the next page if there is one. */
+export const PagedList = <T,>({ of, none, moreLabel = t('app.showMore'), children }: PagedListProps<T>) => (
+  <>
+    <QueryResult of={of}>{(rows) => (rows.length === 0 && none) || children(rows)}</QueryResult>
+    {of.hasNextPage && (
+      <div className="row">
+        <Button
+          label={moreLabel}
+          aria-disabled={of.isFetchingNextPage}
+          onClick={() => of.isFetchingNextPage || void of.fetchNextPage()}
+        />
+      </div>
+    )}
+  </>
+)
+
+interface HeadsProps {
   /** Head of each column. */
   readonly heads: readonly string[]
   /** Columns of numbers, by their heads. */
   readonly numbers?: readonly string[]
   /** The head of a last column with buttons, which is not shown. */
-  readonly actions?: string
+  readonly actions?: string | undefined
+}
+
+/** The first row of a table. */
+export const Heads = ({ heads, numbers = [], actions }: HeadsProps) => (
+  <thead>
+    <tr>
+      {heads.map((head) => (
+        <th key={head} scope="col" className={numbers.includes(head) ? 'number' : undefined}>
+          {head}
+        </th>
+      ))}
+      {actions !== undefined && (
+        <th scope="col">
+          <span className="visually-hidden">{actions}</span>
+        </th>
+      )}
+    </tr>
+  </thead>
+)
+
+interface TableProps extends HeadsProps {
+  readonly labelledBy: string
   /** Its rows become cards on most screens already. */
   readonly isWidest?: boolean
   readonly children: ReactNode
@@ -19,18 +119,11 @@ interface TableProps {
  * A table with many columns. On narrow screens each row becomes a card with labelled cells, so that no button is
  * off screen.
  */
-export function WideTable({
-  labelledBy,
-  heads,
-  numbers = [],
-  actions,
-  isWidest = false,
-  children,
-}: TableProps) {
+export function WideTable({ labelledBy, isWidest = false, children, ...heads }: TableProps) {
   const table = useRef<HTMLTableElement>(null)
   useLayoutEffect(() => {
     for (const row of table.current?.tBodies[0]?.rows ?? []) {
-      for (const [i, cell] of [...row.cells].entries()) cell.dataset['label'] = heads[i] ?? ''
+      for (const [i, cell] of [...row.cells].entries()) cell.dataset['label'] = heads.heads[i] ?? ''
     }
   })
   return (
@@ -41,20 +134,7 @@ export function WideTable({
       aria-labelledby={labelledBy}
     >
       <table ref={table} className={isWidest ? 'plain cards' : 'plain'}>
-        <thead>
-          <tr>
-            {heads.map((head) => (
-              <th key={head} scope="col" className={numbers.includes(head) ? 'number' : undefined}>
-                {head}
-              </th>
-            ))}
-            {actions !== undefined && (
-              <th scope="col">
-                <span className="visually-hidden">{actions}</span>
-              </th>
-            )}
-          </tr>
-        </thead>
+        <Heads {...heads} />
         <tbody>{children}</tbody>
       </table>
     </div>

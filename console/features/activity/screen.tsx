@@ -1,23 +1,23 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { localTime, serverNow } from '../../base/server.ts'
 import { Button, onFirstClick, Time } from '../../design/elements.tsx'
-import { MoreButton, Notice, QueryError, QueryResult } from '../../design/notice.tsx'
-import { WideTable } from '../../design/page.tsx'
+import { Notice, QueryError } from '../../design/notice.tsx'
+import { Page, PagedList, usePages, WideTable } from '../../design/page.tsx'
 import { t, tn } from '../../i18n/index.ts'
 import { undoingJob, toVerb } from '../domains/bulk.ts'
 import { DomainName } from '../domains/tags.tsx'
 import { differences } from '../domains/history.tsx'
-import { toSubject, showCurrent } from '../domains/marks.ts'
+import { toSubject, replaceValues } from '../domains/marks.ts'
 import { listBulk, type BulkJob, isOpen } from '../work/jobs.ts'
 import { runOperation, usePendingSubjects, type OperationSpec } from '../work/operations.ts'
 import { untilAnswered } from '../../api/retry.ts'
 import type { Operations } from '../../api/schema.ts'
 import { keyFor } from '../../api/session.ts'
-import { stateText, storeChanges, type Values } from '../domains/changes.ts'
-import { readRecord, type DomainRecord } from '../domains/records.ts'
+import { stateText, type Values } from '../domains/changes.ts'
+import type { DomainRecord } from '../domains/records.ts'
 import '../../i18n/texts/activity.ts'
 import '../../i18n/texts/dismissed.ts'
 import '../../i18n/texts/sheet.ts'
@@ -28,38 +28,24 @@ const PAGE = 200
 
 /** What the account changed in the last day, from which each change can be undone. */
 export default function ActivityScreen() {
-  const changes = useInfiniteQuery({
-    queryKey: [...QUERY_KEY, 'changes'],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) =>
-      callApi('GET /api/v1/domainwatch/activity', {
-        query: { limit: PAGE, cursor },
-        signal,
-      }),
-    getNextPageParam: ({ next }) => next,
-    placeholderData: keepPreviousData,
-  })
+  const changes = usePages([...QUERY_KEY, 'changes'], (cursor, signal) =>
+    callApi('GET /api/v1/domainwatch/activity', { query: { limit: PAGE, cursor }, signal }),
+  )
   const jobs = useQuery({
     queryKey: [...QUERY_KEY, 'jobs'],
     queryFn: ({ signal }) => listBulk(undefined, signal),
   })
   return (
-    <div className="page">
-      <header>
-        <h1 id="activity">{t('nav.activity')}</h1>
-      </header>
-      <p className="muted">{t('activity.explained')}</p>
+    <Page id="activity" title={t('nav.activity')} explained={t('activity.explained')}>
       <QueryError of={jobs} />
-      <QueryResult of={changes}>
-        {({ pages }) => {
-          const all = pages.flatMap((page) => page.data.data)
+      <PagedList of={changes}>
+        {(all) => {
           // Older jobs come with the changes of their time.
           const since = (changes.hasNextPage && all.at(-1)?.date) || localTime(serverNow() - DAY_MS)
           return <Entries entries={toEntries(all, jobs.data ?? [], since)} />
         }}
-      </QueryResult>
-      <MoreButton of={changes} />
-    </div>
+      </PagedList>
+    </Page>
   )
 }
 
@@ -220,9 +206,6 @@ function withoutUndoing(changes: readonly Change[]): Entry[] {
 /** A change of a record by the account. */
 export type Change = Operations['GET /api/v1/domainwatch/activity']['answer']['data'][number]
 
-/** Attempts while others change the record in other ways. */
-const MAX_ATTEMPTS = 5
-
 /** Fields that `update` sets, by their names in records. */
 const SETTABLE = {
   status: 'status',
@@ -253,56 +236,29 @@ export function undoingChange(change: Change, fields: readonly Field[]): Operati
   const key = keyFor('domainwatch')
   const { name } = change
   const what = `${name}.cl`
-  const doing = t('domains.undoing', { what })
   return {
     service: 'domainwatch',
     subjects: [toSubject(name)],
-    pending: doing,
+    pending: t('domains.undoing', { what }),
     failed: (reason) => t('domains.undoFailed', { what, reason }),
-    async run(tell) {
-      await untilAnswered(
-        () => restore(change, fields, key),
-        () => tell(t('operation.held', { text: doing })),
-      )
+    async run({ onWait }) {
+      await untilAnswered(() => restore(change, fields, key), onWait)
       return { text: t('domains.undoneOf', { what }) }
     },
   }
 }
 
-/** Safe to repeat: what an earlier attempt stored is left as it is. */
-async function restore(
+function restore(
   { name, from, to }: Change,
   fields: readonly Field[],
   key: string | undefined,
 ): Promise<void> {
   const set: Values = Object.fromEntries(fields.map((field) => [SETTABLE[field], from?.[field]]))
-  let now = await readRecord(name, undefined, key)
-  for (let attempt = 1; ; attempt++) {
-    if (now === null) throw new Error(t('domains.gone'))
-    if (has(now, fields, from)) return
-    if (!has(now, fields, to)) {
-      showCurrent(now)
-      throw new Error(conflictText(now, fields, to))
-    }
-    // It must not change between reading and storing, either.
-    const refused = await storeChanges([{ domain: name, set, expect: getExpected(now) }], key)
-    const [refusal] = refused.values()
-    if (refusal === undefined) return
-    showCurrent(refusal.record)
-    if (refusal.record === undefined || attempt === MAX_ATTEMPTS) throw new Error(refusal.reason)
-    // Perhaps only something else of it has changed.
-    now = await readRecord(name, undefined, key)
-  }
+  return replaceValues(name, set, key, (now) => {
+    if (has(now, fields, from)) return 'done'
+    return has(now, fields, to) ? 'expected' : { conflict: conflictText(now, fields, to) }
+  })
 }
-
-/** Within a second, `date_mod` does not show that a mark has changed. */
-const getExpected = ({ status, revision, discarded, seen, date_mod }: DomainRecord) => ({
-  status,
-  revision,
-  discarded,
-  ...(seen !== undefined && { seen }),
-  date_mod,
-})
 
 const has = (record: DomainRecord, fields: readonly Field[], values: Change['from']): boolean =>
   fields.every((field) => JSON.stringify(record[field]) === JSON.stringify(values?.[field]))

@@ -53,11 +53,10 @@ export function addNames(
   let stored = names
   const takenBack = new Set<string>()
   const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
-  const doing = t('add.adding', { what })
   return runOperation({
     service: 'domainwatch',
     subjects: names.map(toSubject),
-    pending: doing,
+    pending: t('add.adding', { what }),
     failed: (reason) => t('add.failed', { what, reason }),
     undo: () =>
       undoAdd(key, () => ({
@@ -65,8 +64,7 @@ export function addNames(
         account,
         takenBack,
       })),
-    async run(tell): Promise<OperationOutcome> {
-      const onWait = () => tell(t('operation.held', { text: doing }))
+    async run({ onWait }): Promise<OperationOutcome> {
       const refused = await store(key, names, facts, askedAt, onWait)
       await queryClient.invalidateQueries({ queryKey: ['domains'] })
       stored = names.filter((name) => !refused.has(name))
@@ -179,16 +177,14 @@ function undoAdd(key: string | undefined, added: () => Added): OperationSpec {
   const { records, account, takenBack } = added()
   const names = records.map(({ name }) => name)
   const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
-  const doing = t('domains.undoing', { what })
   return {
     service: 'domainwatch',
     subjects: names.map(toSubject),
-    pending: doing,
+    pending: t('domains.undoing', { what }),
     failed: (reason) => t('domains.undoFailed', { what, reason }),
-    async run(tell) {
+    async run({ onWait }) {
       const slots = createLimiter(MAX_RUNNING)
-      const surely = <T>(work: () => Promise<T>) =>
-        untilAnswered(work, () => tell(t('operation.held', { text: doing })))
+      const surely = <T>(work: () => Promise<T>) => untilAnswered(work, onWait)
       // Those that the service refused are known by now.
       const { records: recorded } = added()
       const own = await Promise.all(

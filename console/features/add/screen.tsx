@@ -3,6 +3,7 @@ import { MAX_AGENT_CHARACTERS } from '../../base/constants.ts'
 import { usePendingSubjects } from '../work/operations.ts'
 import { useStore, createStore } from '../../base/store.ts'
 import { Button, Link, Tag } from '../../design/elements.tsx'
+import { Page } from '../../design/page.tsx'
 import { toSubject } from '../domains/marks.ts'
 import { t, tn } from '../../i18n/index.ts'
 import { addNames, type CommonValues } from './add-names.ts'
@@ -44,10 +45,7 @@ export default function AddScreen() {
   }
 
   return (
-    <div className="page wide">
-      <header>
-        <h1>{t('nav.add')}</h1>
-      </header>
+    <Page isWide title={t('nav.add')}>
       <form className="add" onSubmit={add}>
         <div className="stack">
           <TextArea
@@ -80,7 +78,7 @@ export default function AddScreen() {
         </div>
         <LookupResults pasted={pasted} found={found} isLooking={isLooking} onRetry={retry} />
       </form>
-    </div>
+    </Page>
   )
 }
 

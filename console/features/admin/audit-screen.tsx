@@ -1,12 +1,11 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
 import type { AuditEntry } from '../../api/schema.ts'
 import { localTime } from '../../base/server.ts'
 import { changeQuery, useRoute, withParameters } from '../../base/router.ts'
-import { MoreButton, Notice, QueryResult } from '../../design/notice.tsx'
+import { Notice } from '../../design/notice.tsx'
 import { TextField } from '../../design/field.tsx'
 import { Link, Time } from '../../design/elements.tsx'
-import { WideTable } from '../../design/page.tsx'
+import { Page, PagedList, usePages, WideTable } from '../../design/page.tsx'
 import { t } from '../../i18n/index.ts'
 import '../../i18n/texts/audit.ts'
 import './admin.css'
@@ -15,23 +14,14 @@ import './admin.css'
 export default function AuditScreen() {
   const { query } = useRoute()
   const account = query.get('account') ?? ''
-  const audit = useInfiniteQuery({
-    queryKey: ['admin', 'audit', account],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) =>
-      callApi('GET /api/v1/admin/audit', {
-        query: { account: account || undefined, cursor },
-        signal,
-      }),
-    getNextPageParam: ({ next }) => next,
-    placeholderData: keepPreviousData,
-  })
+  const audit = usePages(['admin', 'audit', account], (cursor, signal) =>
+    callApi('GET /api/v1/admin/audit', { query: { account: account || undefined, cursor }, signal }),
+  )
   return (
-    <div className="page">
-      <header>
-        <h1 id="audit" className="grow">
-          {t('nav.audit')}
-        </h1>
+    <Page
+      id="audit"
+      title={t('nav.audit')}
+      tools={
         <TextField
           label={t('app.account')}
           type="search"
@@ -39,21 +29,20 @@ export default function AuditScreen() {
           value={account}
           onChange={(text) => changeQuery(withParameters(query, { account: text || undefined }))}
         />
-      </header>
-      <p className="muted">{t('audit.explained')}</p>
-      <QueryResult of={audit}>
-        {({ pages }) => (
-          <Entries entries={pages.flatMap((page) => page.data.data)} isFiltered={account !== ''} />
-        )}
-      </QueryResult>
-      <MoreButton of={audit} />
-    </div>
+      }
+      explained={t('audit.explained')}
+    >
+      <PagedList
+        of={audit}
+        none={<Notice icon="note" title={t(account === '' ? 'audit.none' : 'audit.noMatch')} />}
+      >
+        {(entries) => <Entries entries={entries} />}
+      </PagedList>
+    </Page>
   )
 }
 
-function Entries({ entries, isFiltered }: { entries: readonly AuditEntry[]; isFiltered: boolean }) {
-  if (entries.length === 0)
-    return <Notice icon="note" title={t(isFiltered ? 'audit.noMatch' : 'audit.none')} />
+function Entries({ entries }: { entries: readonly AuditEntry[] }) {
   return (
     <WideTable
       labelledBy="audit"

@@ -9,7 +9,7 @@ import { Button } from '../../design/elements.tsx'
 import { QueryResult } from '../../design/notice.tsx'
 import { moment, t, tn, count } from '../../i18n/index.ts'
 import { Accounts } from './accounts.tsx'
-import { WideTable } from '../../design/page.tsx'
+import { Page, WideTable } from '../../design/page.tsx'
 import { ConfirmDialog, FormDialog, ShownOnce } from '../../design/dialog.tsx'
 import type { Scope } from '../../api/scope.ts'
 import { type ServiceName, SERVICES } from '../../api/session.ts'
@@ -24,23 +24,24 @@ export default function KeysScreen() {
   const { query } = useRoute()
   const [revoking, setRevoking] = useState<Key>()
   return (
-    <div className="page">
-      <header>
-        <h1 className="grow">{t('nav.keys')}</h1>
+    <Page
+      title={t('nav.keys')}
+      tools={
         <Button
           look="primary"
           icon="plus"
           label={t('admin.newKey')}
           onClick={() => navigate('claves', new URLSearchParams({ nueva: '' }))}
         />
-      </header>
+      }
+    >
       <div className="admin-parts stack">
         <Accounts />
         <Keys onRevoke={setRevoking} />
       </div>
       {query.has('nueva') && <NewKey onClose={() => navigate('claves')} />}
       {revoking !== undefined && <Revoke record={revoking} onClose={() => setRevoking(undefined)} />}
-    </div>
+    </Page>
   )
 }
 

@@ -3,7 +3,7 @@ import { isClientError, useApi } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { Button, Icon, Tag, Fact } from '../../design/elements.tsx'
-import { Meter, Tile, WideTable } from '../../design/page.tsx'
+import { Page, Meter, Tile, WideTable } from '../../design/page.tsx'
 import { QueryResult } from '../../design/notice.tsx'
 import { bytes, count, moment, t, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/admin.ts'
@@ -17,10 +17,7 @@ export default function SystemScreen() {
     refetchInterval: ({ state }) => (isClientError(state.error) ? false : EVERY_MS),
   })
   return (
-    <div className="page">
-      <header>
-        <h1>{t('nav.system')}</h1>
-      </header>
+    <Page title={t('nav.system')}>
       <QueryResult of={system}>
         {(data) => (
           <div className="admin-parts stack">
@@ -49,7 +46,7 @@ export default function SystemScreen() {
           </div>
         )}
       </QueryResult>
-    </div>
+    </Page>
   )
 }
 

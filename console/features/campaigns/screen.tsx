@@ -1,8 +1,9 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { callApi } from '../../api/client.ts'
+import { keepPreviousData } from '@tanstack/react-query'
+import { useApi } from '../../api/query-client.ts'
 import type { Campaign } from '../../api/schema.ts'
 import { replaceQuery, useRoute, withParameters } from '../../base/router.ts'
 import { TextField } from '../../design/field.tsx'
+import { Page } from '../../design/page.tsx'
 import { Link, Tag, Time } from '../../design/elements.tsx'
 import { Notice, QueryResult } from '../../design/notice.tsx'
 import { t, tn, type TextKey } from '../../i18n/index.ts'
@@ -21,17 +22,14 @@ const FRESH_MS = 60_000
 export default function CampaignsScreen() {
   const { query } = useRoute()
   const [from, to] = [query.get('from') ?? '', query.get('to') ?? '']
-  const campaigns = useQuery({
-    queryKey: ['campaigns', from, to],
-    queryFn: async ({ signal }) => {
-      const asked = { from: from || undefined, to: to || undefined, limit: MAX_CAMPAIGNS }
-      return (await callApi('GET /api/v1/domainwatch/campaigns', { query: asked, signal })).data
-    },
+  const campaigns = useApi(['campaigns', from, to], 'GET /api/v1/domainwatch/campaigns', {
+    query: { from: from || undefined, to: to || undefined, limit: MAX_CAMPAIGNS },
     staleTime: FRESH_MS,
     placeholderData: keepPreviousData,
   })
   const dayField = (name: 'from' | 'to', label: TextKey) => (
     <TextField
+      key={name}
       label={t(label)}
       type="date"
       value={query.get(name) ?? campaigns.data?.[name].slice(0, 10) ?? ''}
@@ -39,13 +37,11 @@ export default function CampaignsScreen() {
     />
   )
   return (
-    <div className="page">
-      <header>
-        <h1 className="grow">{t('nav.campaigns')}</h1>
-        {dayField('from', 'filter.from')}
-        {dayField('to', 'filter.to')}
-      </header>
-      <p className="muted">{t('campaign.explained')}</p>
+    <Page
+      title={t('nav.campaigns')}
+      tools={[dayField('from', 'filter.from'), dayField('to', 'filter.to')]}
+      explained={t('campaign.explained')}
+    >
       <QueryResult of={campaigns}>
         {({ data }) =>
           data.length === 0 ? (
@@ -59,7 +55,7 @@ export default function CampaignsScreen() {
           )
         }
       </QueryResult>
-    </div>
+    </Page>
   )
 }
 

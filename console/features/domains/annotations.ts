@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { callApi } from '../../api/client.ts'
+import { useApi } from '../../api/query-client.ts'
 import { untilAnswered } from '../../api/retry.ts'
 import { isSameOwner, useOwner, type Owner } from '../../api/scope.ts'
 import { keyFor, onSignOut } from '../../api/session.ts'
@@ -9,8 +8,7 @@ import { createStore, useStore } from '../../base/store.ts'
 import { guardWork } from '../../base/unsaved-work.ts'
 import { MAX_TAG_CHARACTERS } from '../../base/constants.ts'
 import { t } from '../../i18n/index.ts'
-import { storeChanges } from './changes.ts'
-import { showCurrent, toSubject } from './marks.ts'
+import { toSubject, replaceValues } from './marks.ts'
 import {
   currentRecord,
   applyPending,
@@ -20,14 +18,12 @@ import {
   recordStored,
   revertPending,
 } from './optimistic-updates.ts'
-import { readRecord, type DomainRecord } from './records.ts'
+import type { DomainRecord } from './records.ts'
 import '../../i18n/texts/sheet.ts'
 
 /** A note or tags. */
 type Annotation = { readonly note: string } | { readonly tags: string[] }
 
-/** Attempts while others change the record in other ways. */
-const MAX_ATTEMPTS = 5
 /** Maximum number of texts that are kept; the oldest are dropped. */
 const MAX_DRAFTS = 50
 
@@ -114,47 +110,30 @@ function annotating(record: DomainRecord, author: Owner, from: Annotation, to: A
   const isForeign = author !== keyFor('domainwatch')
   const updateId = nextUpdateId()
   const what = t('note' in to ? 'note.ofNote' : 'note.ofTags', { name: `${name}.cl` })
-  const doing = t('note.saving', { what })
   if (!isForeign) applyPending(updateId, [currentRecord(record)], () => to)
   return {
     service: 'domainwatch',
     subjects: [toSubject(name)],
     isForeign,
-    pending: doing,
+    pending: t('note.saving', { what }),
     failed: (reason) => t('note.failed', { what, reason }),
     onFailed: () => revertPending(updateId, [name]),
-    async run(tell) {
+    async run({ onWait }) {
       recordSent(updateId, new Map([[name, to]]))
-      await untilAnswered(
-        () => store(name, author, from, to),
-        () => tell(t('operation.held', { text: doing })),
-      )
+      await untilAnswered(() => store(name, author, from, to), onWait)
       recordStored(updateId, new Map([[name, to]]))
       return { text: t('note.saved', { what }) }
     },
   }
 }
 
-/** Safe to repeat: what an earlier attempt stored is left as it is. */
-async function store(name: string, key: string | undefined, from: Annotation, to: Annotation): Promise<void> {
-  let now = await readRecord(name, undefined, key)
-  for (let attempt = 1; ; attempt++) {
-    if (now === null) throw new Error(t('domains.gone'))
+function store(name: string, key: string | undefined, from: Annotation, to: Annotation): Promise<void> {
+  return replaceValues(name, to, key, (now) => {
     const present = 'note' in to ? { note: now.note ?? '' } : { tags: now.tags ?? [] }
-    if (JSON.stringify(present) === JSON.stringify(to)) return
-    if (JSON.stringify(present) !== JSON.stringify(from)) {
-      showCurrent(now)
-      throw new Error(t('note.changed', { text: textOf(present) }))
-    }
-    // It must not change between reading and storing, either.
-    const refused = await storeChanges([{ domain: name, set: to, expect: { date_mod: now.date_mod } }], key)
-    const [refusal] = refused.values()
-    if (refusal === undefined) return
-    showCurrent(refusal.record)
-    if (refusal.record === undefined || attempt === MAX_ATTEMPTS) throw new Error(refusal.reason)
-    // Perhaps only something else of it has changed.
-    now = refusal.record
-  }
+    if (JSON.stringify(present) === JSON.stringify(to)) return 'done'
+    if (JSON.stringify(present) === JSON.stringify(from)) return 'expected'
+    return { conflict: t('note.changed', { text: textOf(present) }) }
+  })
 }
 
 function textOf(annotation: Annotation): string {
@@ -171,14 +150,11 @@ const MAX_USED_TAGS = 1_000
 
 /** The tags in use, the most frequent first, and those that were set here. */
 export function useUsedTags(isWanted: boolean): readonly string[] {
-  const { data } = useQuery({
-    queryKey: ['tags'],
+  const { data } = useApi(['tags'], 'GET /api/v1/domainwatch/stats', {
+    query: { tags: MAX_USED_TAGS, agents: 1 },
     enabled: isWanted,
     staleTime: FRESH_MS,
-    queryFn: async ({ signal }) => {
-      const query = { tags: MAX_USED_TAGS, agents: 1 }
-      return (await callApi('GET /api/v1/domainwatch/stats', { query, signal })).data.tags?.tag ?? []
-    },
+    select: ({ tags }) => tags?.tag ?? [],
   })
   const own = useStore(patches)
   return useMemo(() => {

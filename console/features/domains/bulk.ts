@@ -150,13 +150,13 @@ function following(asked: Following): OperationSpec {
         ? t('domains.undoFailed', { what, reason })
         : t(`domains.failed.${verb}`, { what, reason }),
     stop,
-    async run(tell, handOver) {
+    async run({ tell, onWait, handOver }) {
       const since = localTime(serverNow() - SLACK_MS)
       const isRequested = (job: BulkJob) => !followed.has(job.id) && job.created_at >= since && isIt(job)
       const find = async () => (await listBulk(key)).find(isRequested)?.id
       requested.add(isRequested)
       try {
-        id = await requestOnce(request, find, () => tell(t('operation.held', { text: pending })))
+        id = await requestOnce(request, find, onWait)
       } catch (error) {
         onFailed?.(error)
         throw error

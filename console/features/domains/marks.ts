@@ -10,6 +10,7 @@ import { showToast } from '../../design/toasts.tsx'
 import { t, tn } from '../../i18n/index.ts'
 import {
   stateText,
+  storeChanges,
   storeWithRetries,
   type Change,
   type Expected,
@@ -31,11 +32,13 @@ import {
   revertPending,
   type Mark,
 } from './optimistic-updates.ts'
-import type { DomainRecord } from './records.ts'
+import { readRecord, type DomainRecord } from './records.ts'
 
 /** Names listed in a message. */
 const MAX_NAMED = 3
 const MAX_STORED = 20_000
+/** Attempts while others change the record in other ways. */
+const MAX_ATTEMPTS = 5
 
 /** Records as this console last stored them, which undo expects unchanged. */
 const lastStored = new Map<string, DomainRecord>()
@@ -93,25 +96,23 @@ function change(
   const conflicts = new Set<string>()
   /** Without rejected records. */
   let stored: readonly DomainRecord[] = targets
-  const doing = t(`domains.doing.${verb}`, { what: namesOrCount(names) })
   applyPending(updateId, targets, () => set)
   return runOperation({
     service: 'domainwatch',
     subjects: names.map(toSubject),
-    pending: doing,
+    pending: t(`domains.doing.${verb}`, { what: namesOrCount(names) }),
     failed: (reason) => t(`domains.failed.${verb}`, { what: namesOrCount(names), reason }),
     onFailed: () => {
       revertPending(updateId, names)
       stored = []
       onFailed(targets, conflicts)
     },
-    async run(tell): Promise<OperationOutcome> {
+    async run({ onWait }): Promise<OperationOutcome> {
       const changes = targets.map((one): Change => {
         const expect = getExpected(one, pending.get(one.name))
         before.set(one.name, pick(expect, set))
         return { domain: one.name, set, expect }
       })
-      const onWait = () => tell(t('operation.held', { text: doing }))
       const refused = await store(key, updateId, targets, changes, onWait)
       for (const [name, { record }] of refused) if (record !== undefined) conflicts.add(name)
       const [first] = refused.values()
@@ -141,15 +142,14 @@ function undoOperation(
   const records = storedRecords()
   const names = records.map(({ name }) => name)
   const toValues = (name: string): Values => before.get(name) ?? {}
-  const doing = t('domains.undoing', { what: namesOrCount(names) })
   applyPending(updateId, records.map(currentRecord), toValues)
   return {
     service: 'domainwatch',
     subjects: names.map(toSubject),
-    pending: doing,
+    pending: t('domains.undoing', { what: namesOrCount(names) }),
     failed: (reason) => t('domains.undoFailed', { what: namesOrCount(names), reason }),
     onFailed: () => revertPending(updateId, names),
-    async run(tell) {
+    async run({ onWait }) {
       // What the operation did not store need not be undone.
       const known = storedRecords().flatMap(({ name }) => lastStored.get(name) ?? [])
       if (known.length === 0) {
@@ -161,7 +161,6 @@ function undoOperation(
         set: toValues(one.name),
         expect: getExpected(one, undefined),
       }))
-      const onWait = () => tell(t('operation.held', { text: doing }))
       const refused = await store(key, updateId, known, changes, onWait)
       const done = known.map(({ name }) => name).filter((name) => !refused.has(name))
       revertPending(
@@ -234,13 +233,45 @@ function remember(record: DomainRecord): void {
   }
 }
 
-export function showCurrent(record: DomainRecord | undefined): void {
+function showCurrent(record: DomainRecord | undefined): void {
   if (record === undefined) return
   const known = changedRecords.get().get(record.name)
   // The response may come after the events of later changes.
   const latest = known !== undefined && known.date_mod >= record.date_mod ? known : record
   updateStored(latest)
   changedRecords.set(new Map([...changedRecords.get(), [latest.name, latest]]))
+}
+
+/** What a change of values finds: `done`, `expected` as the person saw them, or why it must not be made. */
+type Found = 'done' | 'expected' | { readonly conflict: string }
+
+/**
+ * Gives a record other values, unless someone has changed these. Safe to repeat: what an earlier attempt stored is left as it is.
+ * @throws with the reason for the user
+ */
+export async function replaceValues(
+  name: string,
+  set: Values,
+  key: string | undefined,
+  look: (now: DomainRecord) => Found,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const now = await readRecord(name, undefined, key)
+    if (now === null) throw new Error(t('domains.gone'))
+    const found = look(now)
+    if (found === 'done') return
+    if (found !== 'expected') {
+      showCurrent(now)
+      throw new Error(found.conflict)
+    }
+    // It must not change between reading and storing, either. Within a second, `date_mod` does not show that a mark has changed.
+    const expect = { ...getExpected(now, undefined), date_mod: now.date_mod }
+    const [refusal] = (await storeChanges([{ domain: name, set, expect }], key)).values()
+    if (refusal === undefined) return
+    showCurrent(refusal.record)
+    // Perhaps only something else of it has changed.
+    if (refusal.record === undefined || attempt === MAX_ATTEMPTS) throw new Error(refusal.reason)
+  }
 }
 
 onKeyRemoved('domainwatch', () => lastStored.clear())

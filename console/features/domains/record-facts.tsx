@@ -1,11 +1,21 @@
+import type { ReactNode } from 'react'
 import { useStore } from '../../base/store.ts'
 import { language, t } from '../../i18n/index.ts'
 import type { DomainRecord } from './records.ts'
 import { Time, Fact, Button, Icon, Link } from '../../design/elements.tsx'
 import { COLUMNS, SIGNAL_IDS, SIGNALS } from './columns.ts'
-import { objectionDays, StatusTag, DomainName } from './tags.tsx'
+import {
+  DismissedTag,
+  DomainName,
+  MarkTags,
+  objectionDays,
+  ObjectionTag,
+  StatusTag,
+  type TimeLeft,
+} from './tags.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { ApiError, callApi } from '../../api/client.ts'
+import { useApi } from '../../api/query-client.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { QueryError } from '../../design/notice.tsx'
 import type { Operations } from '../../api/schema.ts'
@@ -13,6 +23,24 @@ import { withParameters, useRoute } from '../../base/router.ts'
 import '../../i18n/texts/sheet.ts'
 
 type Reason = NonNullable<DomainRecord['because']>[number]
+
+interface TagsProps {
+  readonly record: DomainRecord
+  readonly left: TimeLeft | undefined
+  /** Further remarks. */
+  readonly children?: ReactNode
+}
+
+/** The state of a record, its marks, and what else there is to know before deciding on it. */
+export const RecordTags = ({ record, left, children }: TagsProps) => (
+  <div className="row">
+    <StatusTag status={record.status} />
+    <MarkTags record={record} left={left} />
+    <ObjectionTag record={record} />
+    <DismissedTag record={record} />
+    {children}
+  </div>
+)
 
 /** Says how interesting the group would find a name, and why. Nothing before there are enough decisions. */
 export function Because({ record: { interest, because } }: { record: DomainRecord }) {
@@ -102,7 +130,7 @@ export function useDnsLookup(name: string, isWanted = true) {
 
 export function DnsLookup({ name }: { name: string }) {
   const query = useDnsLookup(name)
-  const { data, error, isFetching, refetch } = query
+  const { isFetching, refetch } = query
   return (
     <section className="stack" aria-busy={isFetching}>
       <div className="row">
@@ -110,15 +138,25 @@ export function DnsLookup({ name }: { name: string }) {
         <Button look="quiet" label={t('sheet.ask')} disabled={isFetching} onClick={() => void refetch()} />
       </div>
       <div aria-live="polite">
-        <QueryError of={query} />
-        {data === undefined && error === null && <p className="muted">{t('sheet.dnsAsking')}</p>}
-        {data !== undefined && <DnsOutcome outcome={data} />}
+        <DnsAnswer of={query} />
       </div>
     </section>
   )
 }
 
-export function DnsOutcome({ outcome }: { outcome: Outcome }) {
+/** What the DNS says of a name, or that it is asked. */
+export function DnsAnswer({ of: query }: { of: ReturnType<typeof useDnsLookup> }) {
+  const { data, error } = query
+  return (
+    <>
+      <QueryError of={query} />
+      {data === undefined && error === null && <p className="muted">{t('sheet.dnsAsking')}</p>}
+      {data !== undefined && <DnsOutcome outcome={data} />}
+    </>
+  )
+}
+
+function DnsOutcome({ outcome }: { outcome: Outcome }) {
   switch (outcome.kind) {
     case 'no-such-name':
       return (
@@ -158,8 +196,6 @@ export function DnsOutcome({ outcome }: { outcome: Outcome }) {
 
 const SHOWN = 12
 
-const SIMILAR_FRESH_MS = 60_000
-
 type Lookalike = Operations['GET /api/v1/domainwatch/similar']['answer']['data'][number][number]
 
 /** In English. The service explains in Spanish. */
@@ -181,19 +217,16 @@ const REASONS: Readonly<Record<Lookalike['reason'], string>> = {
 }
 
 /** Returns why a name looks like another one. */
-export const reasonText = ({ reason, detail }: Lookalike): string =>
+const reasonText = ({ reason, detail }: Lookalike): string =>
   language.get() === 'es' ? detail : REASONS[reason]
 
 /** The recorded names that look like one, best match first. */
 export function useSimilar(name: string, isWanted = true) {
-  return useQuery({
-    queryKey: ['domains', 'similar', name],
+  return useApi(['domains', 'similar', name], 'GET /api/v1/domainwatch/similar', {
+    query: { domain: name, limit: SHOWN },
     enabled: isWanted,
-    staleTime: SIMILAR_FRESH_MS,
-    queryFn: async ({ signal }) => {
-      const asked = { domain: name, limit: SHOWN }
-      return (await callApi('GET /api/v1/domainwatch/similar', { query: asked, signal })).data.data[0] ?? []
-    },
+    staleTime: FRESH_MS,
+    select: ({ data }) => data[0] ?? [],
   })
 }
 
@@ -214,22 +247,36 @@ export function Lookalikes({ name }: { name: string }) {
           {t('watch.likeThis')}
         </Link>
       </div>
+      <LookalikeList data={data}>
+        {(one) => (
+          <Link to="dominios" query={withParameters(query, { ficha: one })} className="plain-link ellipsis">
+            <DomainName name={one} />
+          </Link>
+        )}
+      </LookalikeList>
+    </section>
+  )
+}
+
+interface ListProps {
+  readonly data: readonly Lookalike[] | undefined
+  readonly children: (name: string) => ReactNode
+}
+
+/** Lookalikes, each with its state and the reason. */
+export function LookalikeList({ data, children }: ListProps) {
+  return (
+    <>
       {data?.length === 0 && <p className="muted">{t('sheet.similarEmpty')}</p>}
       <ul className="lookalikes">
         {(data ?? []).map((one) => (
           <li key={one.name}>
-            <Link
-              to="dominios"
-              query={withParameters(query, { ficha: one.name })}
-              className="plain-link ellipsis"
-            >
-              <DomainName name={one.name} />
-            </Link>
+            {children(one.name)}
             <StatusTag status={one.status} />
             <span className="muted reason">{reasonText(one)}</span>
           </li>
         ))}
       </ul>
-    </section>
+    </>
   )
 }

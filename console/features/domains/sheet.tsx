@@ -4,12 +4,12 @@ import { usePermissions } from '../../api/scope.ts'
 import { takesLetters } from '../../base/shortcuts.ts'
 import { useStore } from '../../base/store.ts'
 import { Button, IconButton, onFirstClick, Time, Fact } from '../../design/elements.tsx'
-import { CopyButton } from '../../design/copy-button.tsx'
+import { CopyButton } from '../../design/buttons.tsx'
 import { QueryError, Notice } from '../../design/notice.tsx'
 import { t } from '../../i18n/index.ts'
-import { DnsLookup, Because, SignalFacts, Lookalikes } from './record-facts.tsx'
+import { DnsLookup, Because, SignalFacts, Lookalikes, RecordTags } from './record-facts.tsx'
 import { DomainHistory } from './history.tsx'
-import { useTimeLeft, DismissedTag, MarkTags, ObjectionTag, seenBy, StatusTag, DomainName } from './tags.tsx'
+import { useTimeLeft, seenBy, DomainName } from './tags.tsx'
 import { setMark } from './marks.ts'
 import { NoteField, TagField } from './annotation-fields.tsx'
 import { changedRecords, patched, patches } from './optimistic-updates.ts'
@@ -89,12 +89,7 @@ function RecordFacts({ record }: { record: DomainRecord }) {
   const ascii = toALabel(record.name)
   return (
     <section className="stack">
-      <div className="row">
-        <StatusTag status={record.status} />
-        <MarkTags record={record} left={left} />
-        <ObjectionTag record={record} />
-        <DismissedTag record={record} />
-      </div>
+      <RecordTags record={record} left={left} />
       <div className="row">
         <Button
           icon="flag"

@@ -1,7 +1,6 @@
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
-import { callApi } from '../../api/client.ts'
-import { isClientError } from '../../api/query-client.ts'
+import { isClientError, useApi } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { useDebounced, useStore } from '../../base/store.ts'
 import { patches } from '../domains/optimistic-updates.ts'
@@ -110,13 +109,12 @@ const FRESH_MS = 30_000
 /** Counts of what the filters match, without order and limits. */
 export function useStats(filters: Filters, isWanted = true) {
   const query = recordFilters(filters)
-  return useQuery<Stats>({
-    queryKey: ['domains', 'stats', query],
+  return useApi(['domains', 'stats', query], 'GET /api/v1/domainwatch/stats', {
+    query,
     // Invalid filters are not requested, and what was refused is not requested again by the next component.
     enabled: ({ state }) => isWanted && filterError(query) === undefined && !isClientError(state.error),
     staleTime: FRESH_MS,
     placeholderData: keepPreviousData,
-    queryFn: async ({ signal }) => (await callApi('GET /api/v1/domainwatch/stats', { query, signal })).data,
   })
 }
 

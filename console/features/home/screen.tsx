@@ -1,17 +1,16 @@
-import { type Query, useIsFetching, useQuery, useQueryClient, useQueries } from '@tanstack/react-query'
+import { type Query, useIsFetching, useQueryClient, useQueries } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { callApi } from '../../api/client.ts'
 import { useApi } from '../../api/query-client.ts'
 import { session } from '../../api/session.ts'
 import { useStore } from '../../base/store.ts'
 import { Icon, Link, Time, Button } from '../../design/elements.tsx'
 import { QueryError } from '../../design/notice.tsx'
-import { Tile, WideTable } from '../../design/page.tsx'
+import { Page, Tile, WideTable } from '../../design/page.tsx'
 import { DomainName, StatusTag } from '../domains/tags.tsx'
 import type { DomainRecord } from '../domains/records.ts'
 import { useUsage } from '../images/gallery.tsx'
 import { bytes, count, dateTime, t, type TextKey, tn } from '../../i18n/index.ts'
-import type { Feed } from '../../api/schema.ts'
+import type { Feed, Watch } from '../../api/schema.ts'
 import { useAccounts } from '../../api/scope.ts'
 import { useStats } from '../filters/filter-counts.tsx'
 import { queryOf, withFilters } from '../filters/filters.ts'
@@ -44,15 +43,12 @@ function useIsComplete(): boolean {
 export default function HomeScreen() {
   const isComplete = useIsComplete()
   return (
-    <div className="page wide home">
-      <header>
-        <h1>{t('nav.home')}</h1>
-      </header>
+    <Page isWide title={t('nav.home')}>
       {!isComplete && <Bones />}
-      <div hidden={!isComplete}>
+      <div className="home" hidden={!isComplete}>
         <Parts />
       </div>
-    </div>
+    </Page>
   )
 }
 
@@ -122,15 +118,9 @@ interface NewestProps {
 }
 
 function Newest({ title, query, timeOf = ({ date_reg }) => date_reg }: NewestProps) {
-  const newest = useQuery({
-    queryKey: ['domains', 'home', query],
-    queryFn: async ({ signal }) => {
-      const answer = await callApi('GET /api/v1/domainwatch/list', {
-        query: { ...query, fields: 'deleted_at', limit: SHOWN },
-        signal,
-      })
-      return answer.data.data[0] ?? []
-    },
+  const newest = useApi(['domains', 'home', query], 'GET /api/v1/domainwatch/list', {
+    query: { ...query, fields: 'deleted_at', limit: SHOWN },
+    select: ({ data }) => data[0] ?? [],
   })
   const { data } = newest
   return (
@@ -159,18 +149,9 @@ function Newest({ title, query, timeOf = ({ date_reg }) => date_reg }: NewestPro
 
 /** Hidden once there is something of each. */
 function FirstSteps({ hasDomains, hasImages }: { hasDomains: boolean; hasImages: boolean }) {
-  const domains = useQuery({
-    queryKey: ['domains', 'any'],
-    enabled: hasDomains,
-    queryFn: async ({ signal }) =>
-      (await callApi('GET /api/v1/domainwatch/list', { query: { limit: 1 }, signal })).data.count > 0,
-  })
-  const images = useQuery({
-    queryKey: ['images', 'any'],
-    enabled: hasImages,
-    queryFn: async ({ signal }) =>
-      (await callApi('GET /api/v1/imagestore/list', { query: { limit: 1 }, signal })).data.count > 0,
-  })
+  const one = { query: { limit: 1 }, select: ({ count }: { readonly count: number }) => count > 0 }
+  const domains = useApi(['domains', 'any'], 'GET /api/v1/domainwatch/list', { ...one, enabled: hasDomains })
+  const images = useApi(['images', 'any'], 'GET /api/v1/imagestore/list', { ...one, enabled: hasImages })
   if (domains.data !== false && images.data !== false) return null
   return (
     <section className="stack first-steps">
@@ -293,18 +274,15 @@ function getState({ stale, error, last_attempt }: Feed) {
 const UNSEEN = { status: '0', seen: '0', revision: '0', discarded: '0' }
 const FRESH_MS = 60_000
 
+const isFailing = ({ state, paused, last_error, pending }: Watch): boolean =>
+  state === 'dead' || (paused === 0 && last_error !== null && pending > 0)
+
 /** What waits for the person: names to decide about and watches that fail. Leaves when nothing does. */
 function Waiting() {
   const { data: stats } = useStats(UNSEEN)
-  const { data: failing = 0 } = useQuery({
-    queryKey: ['domains', 'watches', 'failing'],
+  const { data: failing = 0 } = useApi(['domains', 'watches', 'failing'], 'GET /api/v1/domainwatch/watches', {
     staleTime: FRESH_MS,
-    queryFn: async ({ signal }) => {
-      const { data } = await callApi('GET /api/v1/domainwatch/watches', { signal })
-      return data.data.filter(({ state, paused, last_error, pending }) => {
-        return state === 'dead' || (paused === 0 && last_error !== null && pending > 0)
-      }).length
-    },
+    select: ({ data }) => data.filter(isFailing).length,
   })
   const unseen = stats?.totals.records ?? 0
   if (unseen === 0 && failing === 0) return null

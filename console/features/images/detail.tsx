@@ -10,7 +10,7 @@ import { bytes, count, moment, t } from '../../i18n/index.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type KeyboardEvent as ReactKeyboardEvent, type ReactNode } from 'react'
 import { callApi, type ApiResult } from '../../api/client.ts'
-import { CopyButton } from '../../design/copy-button.tsx'
+import { CopyButton } from '../../design/buttons.tsx'
 import { TextField } from '../../design/field.tsx'
 import { runOperation, toOperation } from '../work/operations.ts'
 

@@ -1,15 +1,14 @@
 import { useState } from 'react'
 import { navigate } from '../../base/router.ts'
 import { useActions, type Action } from '../../design/actions.ts'
-import { MenuEntry, Menu, Button, onFirstClick } from '../../design/elements.tsx'
+import { MenuEntry, Menu } from '../../design/elements.tsx'
 import { t, tn, moment } from '../../i18n/index.ts'
 import { callApi } from '../../api/client.ts'
-import { CopyButton } from '../../design/copy-button.tsx'
+import { CopyButton, RequestButton } from '../../design/buttons.tsx'
 import { FormDialog, Dialog, ShownOnce } from '../../design/dialog.tsx'
 import { Check, SelectField, TextField } from '../../design/field.tsx'
-import { showToast, showError } from '../../design/toasts.tsx'
+import { showToast } from '../../design/toasts.tsx'
 import { linkOf, type ImageRecord } from './gallery.tsx'
-import { useMutation } from '@tanstack/react-query'
 import { queryClient, useApi } from '../../api/query-client.ts'
 import { Notice, QueryResult } from '../../design/notice.tsx'
 import { WideTable } from '../../design/page.tsx'
@@ -93,14 +92,11 @@ const QUERY_KEY = ['images', 'bans']
 /** The banned images, each of which can be allowed again. */
 function BansDialog({ onClose }: { onClose: () => void }) {
   const bans = useApi(QUERY_KEY, 'GET /api/v1/imagestore/bans', { select: ({ data }) => data })
-  const lift = useMutation({
-    mutationFn: (id: string) => callApi('DELETE /api/v1/imagestore/bans', { query: { id } }),
-    onSuccess: () => {
-      showToast(t('images.banLifted'))
-      return queryClient.invalidateQueries({ queryKey: QUERY_KEY })
-    },
-    onError: (error) => showError(error),
-  })
+  const lift = async (id: string) => {
+    await callApi('DELETE /api/v1/imagestore/bans', { query: { id } })
+    showToast(t('images.banLifted'))
+    await queryClient.invalidateQueries({ queryKey: QUERY_KEY })
+  }
   return (
     <Dialog title={t('images.bans')} isWide onClose={onClose}>
       <p className="muted" id="bans">
@@ -124,12 +120,11 @@ function BansDialog({ onClose }: { onClose: () => void }) {
                   <td>{moment(date)}</td>
                   <td>{dhash === null ? t('images.banBytes') : t('images.banBits', { n: distance })}</td>
                   <td>
-                    <Button
+                    <RequestButton
                       look="quiet"
                       label={t('images.banLift')}
                       about={hash ?? dhash ?? ''}
-                      isBusy={lift.isPending && lift.variables === id}
-                      onClick={onFirstClick(() => lift.isPending || lift.mutate(id))}
+                      onRequest={() => lift(id)}
                     />
                   </td>
                 </tr>

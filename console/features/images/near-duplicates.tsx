@@ -1,5 +1,3 @@
-import { useQuery } from '@tanstack/react-query'
-import { callApi } from '../../api/client.ts'
 import { useApi } from '../../api/query-client.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { useRoute, withParameters } from '../../base/router.ts'
@@ -13,21 +11,12 @@ import { bytes, count, moment, t, tn } from '../../i18n/index.ts'
 const SHOWN = 12
 const HEIGHT = 104
 
-export interface NearDuplicate extends ImageRecord {
-  /** Bits of the dhash that differ, of 64. */
-  readonly distance: number
-}
-
 /** Other images of the application that look like this one, nearest first. */
 function useNearDuplicates(hash: string) {
-  return useQuery({
-    queryKey: ['images', 'similar', hash],
-    queryFn: async ({ signal }): Promise<readonly NearDuplicate[]> => {
-      // The image itself is among the results.
-      const asked = { hash, limit: SHOWN + 1 }
-      const { data } = await callApi('GET /api/v1/imagestore/similar', { query: asked, signal })
-      return data.data.filter((one) => one.hash !== hash).slice(0, SHOWN)
-    },
+  return useApi(['images', 'similar', hash], 'GET /api/v1/imagestore/similar', {
+    // The image itself is among the results.
+    query: { hash, limit: SHOWN + 1 },
+    select: ({ data }) => data.filter((one) => one.hash !== hash).slice(0, SHOWN),
   })
 }
 

@@ -1,13 +1,12 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { MAX_IMAGE_NAME_CHARACTERS, TRASH_DAYS } from '../../base/constants.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { withParameters, navigate, changeQuery, replaceQuery, useRoute } from '../../base/router.ts'
 import { once, useShortcuts } from '../../base/shortcuts.ts'
-import { Button, Icon, Link, onFirstClick } from '../../design/elements.tsx'
+import { Button, Icon, Link } from '../../design/elements.tsx'
 import { SearchBox } from '../../design/field.tsx'
 import { Loading, QueryError, Notice } from '../../design/notice.tsx'
-import { showError } from '../../design/toasts.tsx'
 import { t, tn } from '../../i18n/index.ts'
 import { Compare } from './near-duplicates.tsx'
 import { DeleteDialog, SelectionBar, useImageSelection, moveImages, type Move } from './selection.tsx'
@@ -17,6 +16,7 @@ import { FilterMenu, isFiltered, loadTrash, useGallery, type ImageRecord } from 
 import { GalleryMenu } from './gallery-menu.tsx'
 import { Grid } from './grid.tsx'
 import { undoLast } from '../work/operations.ts'
+import { RequestButton } from '../../design/buttons.tsx'
 import '../../i18n/texts/images.ts'
 import './images.css'
 
@@ -33,7 +33,6 @@ export default function ImagesScreen() {
   const selection = useImageSelection(images)
   const { selected } = selection
   const [deleting, setDeleting] = useState<readonly ImageRecord[]>()
-  const emptying = useMutation({ mutationFn: loadTrash, onSuccess: setDeleting, onError: showError })
   const { clear } = selection
   useEffect(() => clear(), [isTrash, clear])
   const box = useRef<HTMLInputElement>(null)
@@ -120,12 +119,11 @@ export default function ImagesScreen() {
         </button>
         {isTrash ? (
           <>
-            <Button
+            <RequestButton
               icon="trash"
               label={t('images.emptyTrash')}
               disabled={isLocked || images.length === 0}
-              isBusy={emptying.isPending}
-              onClick={onFirstClick(() => emptying.isPending || emptying.mutate())}
+              onRequest={async () => setDeleting(await loadTrash())}
             />
             <Link to="imagenes" className="button">
               {t('images.backToGallery')}

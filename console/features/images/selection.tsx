@@ -1,7 +1,7 @@
 import { useCallback, useRef, useState } from 'react'
 import { type ImageRecord, linkOf, toSubject } from './gallery.tsx'
 import { Button } from '../../design/elements.tsx'
-import { CopyButton } from '../../design/copy-button.tsx'
+import { CopyButton } from '../../design/buttons.tsx'
 import { t, tn } from '../../i18n/index.ts'
 import { BanDialog } from './gallery-menu.tsx'
 import { Thumb } from './grid.tsx'
@@ -185,7 +185,7 @@ function toOperation(move: Move, images: readonly ImageRecord[], settled: Settle
     pending: progress(),
     failed: (reason) => reason,
     onFailed: end,
-    async run(tell) {
+    async run({ tell }) {
       for (const image of images) {
         tell(progress())
         try {

@@ -7,7 +7,7 @@ import { linkOf, type ImageRecord } from './gallery.tsx'
 import type { TextKey } from '../../i18n/texts.ts'
 import { linksOf } from './links.ts'
 import { Icon } from '../../design/elements.tsx'
-import { CopyButton } from '../../design/copy-button.tsx'
+import { CopyButton } from '../../design/buttons.tsx'
 import { TextField, SelectField } from '../../design/field.tsx'
 
 interface Choice {

@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
 import { serverNow } from '../../base/server.ts'
 import { QueryResult } from '../../design/notice.tsx'
-import { Meter, Tile } from '../../design/page.tsx'
+import { Heads, Page, Meter, Tile } from '../../design/page.tsx'
 import { Chart, ChartTable, Plot } from '../stats/chart.tsx'
 import { day, bytes, count, t } from '../../i18n/index.ts'
 import { lastDays } from '../filters/day-buckets.ts'
@@ -14,10 +14,7 @@ import '../../i18n/texts/usage.ts'
 export default function UsageScreen() {
   const usage = useUsage()
   return (
-    <div className="page wide">
-      <header>
-        <h1>{t('nav.usage')}</h1>
-      </header>
+    <Page isWide title={t('nav.usage')}>
       <QueryResult of={usage}>
         {(data) => (
           <>
@@ -29,7 +26,7 @@ export default function UsageScreen() {
           </>
         )}
       </QueryResult>
-    </div>
+    </Page>
   )
 }
 
@@ -66,7 +63,6 @@ function Bound(props: { used: number; max: number | null; text: (n: number) => s
 function Uploads({ stats }: { stats: ImageStats }) {
   const days = useMemo(() => lastDays(stats.days, serverNow()), [stats])
   const dates = useMemo(() => days.map(({ day: date }) => day(date)), [days])
-  const ticks = useMemo(() => days.map(({ day: date }) => day(date)), [days])
   const lines = useMemo(
     () => [{ label: t('usage.images'), values: days.map(({ images }) => images), colour: 'accent' as const }],
     [days],
@@ -84,7 +80,7 @@ function Uploads({ stats }: { stats: ImageStats }) {
         />
       }
     >
-      <Plot label={t('usage.perDay')} places={dates} ticks={ticks} lines={lines} kind="bars" />
+      <Plot label={t('usage.perDay')} places={dates} ticks={dates} lines={lines} kind="bars" />
     </Chart>
   )
 }
@@ -95,18 +91,10 @@ function Kinds({ stats: { kinds, bytes: held } }: { stats: ImageStats }) {
     <Chart title="usage.kinds" isWide>
       <div className="scroll-x" tabIndex={0} role="region" aria-label={t('usage.share')}>
         <table className="plain kinds">
-          <thead>
-            <tr>
-              <th scope="col">{t('images.kind')}</th>
-              <th scope="col" className="number">
-                {t('nav.images')}
-              </th>
-              <th scope="col" className="number">
-                {t('images.size')}
-              </th>
-              <th scope="col">{t('usage.share')}</th>
-            </tr>
-          </thead>
+          <Heads
+            heads={[t('images.kind'), t('nav.images'), t('images.size'), t('usage.share')]}
+            numbers={[t('nav.images'), t('images.size')]}
+          />
           <tbody>
             {sorted.map(({ mime, images, bytes: size }) => (
               <tr key={mime}>

@@ -19,7 +19,7 @@ import { useQuery } from '@tanstack/react-query'
 import { keyFor } from '../../api/session.ts'
 import { QueryError } from '../../design/notice.tsx'
 import { showError } from '../../design/toasts.tsx'
-import { WideTable } from '../../design/page.tsx'
+import { Page, WideTable } from '../../design/page.tsx'
 import '../../i18n/texts/importing.ts'
 import './import.css'
 
@@ -61,11 +61,7 @@ export default function ImportScreen() {
     })
   }
   return (
-    <div className="page wide">
-      <header>
-        <h1>{t('nav.import')}</h1>
-      </header>
-      <p className="muted">{t('import.how')}</p>
+    <Page isWide title={t('nav.import')} explained={t('import.how')}>
       <div role="alert">{fault !== undefined && <p className="callout danger said-fault">{fault}</p>}</div>
       {list === undefined ? (
         <div className="drop-place">
@@ -89,7 +85,7 @@ export default function ImportScreen() {
           event.target.value = ''
         }}
       />
-    </div>
+    </Page>
   )
 }
 

@@ -3,6 +3,7 @@ import { usePermissions } from '../../api/scope.ts'
 import { navigate, useRoute, withParameters } from '../../base/router.ts'
 import { useStore, useDebounced } from '../../base/store.ts'
 import { Button, Link, Tag } from '../../design/elements.tsx'
+import { Page } from '../../design/page.tsx'
 import { Notice, QueryResult } from '../../design/notice.tsx'
 import { language, t, count } from '../../i18n/index.ts'
 import {
@@ -38,9 +39,9 @@ export default function RulesScreen() {
   const isNew = query.has('nueva')
   const close = () => navigate('reglas')
   return (
-    <div className="page">
-      <header>
-        <h1 className="grow">{t('nav.rules')}</h1>
+    <Page
+      title={t('nav.rules')}
+      tools={
         <Button
           look="primary"
           icon="plus"
@@ -48,8 +49,9 @@ export default function RulesScreen() {
           disabled={isLocked}
           onClick={() => navigate('reglas', withParameters(query, { nueva: 'hide' }))}
         />
-      </header>
-      <p className="muted">{t('rule.explained')}</p>
+      }
+      explained={t('rule.explained')}
+    >
       <QueryResult of={rules}>
         {(data) =>
           data.length === 0 ? (
@@ -71,7 +73,7 @@ export default function RulesScreen() {
         />
       )}
       {editing !== undefined && !isLocked && <RuleForm key={editing.id} rule={editing} onClose={close} />}
-    </div>
+    </Page>
   )
 }
 

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { count, t, type TextKey } from '../../i18n/index.ts'
 import uPlot from 'uplot'
+import { Heads } from '../../design/page.tsx'
 import { useStore } from '../../base/store.ts'
 import { theme } from '../../base/theme.ts'
 import '../../i18n/texts/stats.ts'
@@ -35,26 +36,17 @@ export function Chart(props: {
   )
 }
 
+interface ChartTableProps {
+  readonly heads: readonly string[]
+  readonly rows: readonly (readonly (string | number)[])[]
+}
+
 /** The table next to a plot. */
-export function ChartTable({
-  heads,
-  rows,
-}: {
-  heads: readonly string[]
-  rows: readonly (readonly (string | number)[])[]
-}) {
+export function ChartTable({ heads, rows }: ChartTableProps) {
   return (
     <div className="twin" tabIndex={0} role="region" aria-label={heads.join(', ')}>
       <table className="plain">
-        <thead>
-          <tr>
-            {heads.map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Heads heads={heads} />
         <tbody>
           {rows.map(([first = '', ...values]) => (
             <tr key={first}>

@@ -1,12 +1,14 @@
 import { useMemo, useRef, type ComponentProps } from 'react'
 import { changeQuery, useRoute } from '../../base/router.ts'
 import { QueryResult, Notice } from '../../design/notice.tsx'
+import { Heads, Page } from '../../design/page.tsx'
 import { Link, Time } from '../../design/elements.tsx'
 import { FilterChips } from '../filters/filter-chips.tsx'
-import { toFilters, queryOf, type Filters } from '../filters/filters.ts'
+import { queryOf, type Filters } from '../filters/filters.ts'
 import { QueryBox } from '../filters/query-box.tsx'
 import {
   useFilterCounts,
+  useFilters,
   withAgent,
   type Stats,
   daysInRange,
@@ -23,19 +25,14 @@ import './stats.css'
 /** Registrations and deletions, lengths and agents of what the filters match. */
 export default function StatsScreen() {
   const { query } = useRoute()
-  // A set flag has an empty value, unlike an absent one.
-  const key = queryOf(toFilters(query)).toString()
-  const filters = useMemo(() => toFilters(new URLSearchParams(key)), [key])
+  const filters = useFilters(query)
   const fault = filterError(filters)
   const box = useRef<HTMLInputElement>(null)
   const { stats, range } = useStatsInRange(filters)
   const facets = useFilterCounts(filters)
   const change = (next: Filters) => changeQuery(keepingRange(query, queryOf(next)))
   return (
-    <div className="page wide">
-      <header>
-        <h1>{t('nav.stats')}</h1>
-      </header>
+    <Page isWide title={t('nav.stats')}>
       <div className="figures-tools">
         <QueryBox box={box} filters={filters} onChange={change} />
         <FilterChips filters={filters} facets={facets} onChange={change} />
@@ -49,7 +46,7 @@ export default function StatsScreen() {
           <Notice icon="alert" title={t('filter.faultTitle')} text={fault} />
         </div>
       )}
-    </div>
+    </Page>
   )
 }
 
@@ -72,7 +69,6 @@ function Charts({
     [lengths],
   )
   const dates = useMemo(() => days.date.map(day), [days])
-  const ticks = useMemo(() => days.date.map(day), [days])
   const sizes = useMemo(() => lengths.length.map((n) => tn('facets.length', n)), [lengths])
   const marks = useMemo(() => lengths.length.map(String), [lengths])
   return (
@@ -91,7 +87,7 @@ function Charts({
         <Plot
           label={t('stats.perDay')}
           places={dates}
-          ticks={ticks}
+          ticks={dates}
           lines={dayLines}
           kind="line"
           height={260}
@@ -143,12 +139,7 @@ function Agents({ stats: { agents }, filters }: { stats: Stats; filters: Filters
 function LastAdds({ stats: { feeds: adds } }: { stats: Stats }) {
   return (
     <table className="plain">
-      <thead>
-        <tr>
-          <th scope="col">{t('app.account')}</th>
-          <th scope="col">{t('stats.lastAdd')}</th>
-        </tr>
-      </thead>
+      <Heads heads={[t('app.account'), t('stats.lastAdd')]} />
       <tbody>
         {adds.account.map((account, i) => (
           <tr key={account}>

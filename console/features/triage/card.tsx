@@ -1,18 +1,17 @@
-import { useQuery } from '@tanstack/react-query'
 import { type RefObject, useRef, type PointerEvent, type ReactNode } from 'react'
-import { callApi } from '../../api/client.ts'
+import { useApi } from '../../api/query-client.ts'
 import { useStore } from '../../base/store.ts'
 import { Link, Time, Fact, Icon } from '../../design/elements.tsx'
-import { QueryError } from '../../design/notice.tsx'
 import {
   Because,
   SignalFacts,
-  DnsOutcome,
   useDnsLookup,
-  reasonText,
   useSimilar,
+  LookalikeList,
+  RecordTags,
+  DnsAnswer,
 } from '../domains/record-facts.tsx'
-import { DomainName, DismissedTag, MarkTags, ObjectionTag, seenBy, StatusTag } from '../domains/tags.tsx'
+import { DomainName, seenBy } from '../domains/tags.tsx'
 import type { History } from '../domains/history.tsx'
 import { NoteField, TagField } from '../domains/annotation-fields.tsx'
 import { changedRecords, patched, patches } from '../domains/optimistic-updates.ts'
@@ -28,14 +27,11 @@ const LOOKALIKES = 6
 
 /** Who marked a record, and its earlier name servers. */
 export function useRecordHistory(name: string, isWanted = true) {
-  return useQuery({
-    queryKey: ['domains', 'past', name],
+  return useApi(['domains', 'past', name], 'GET /api/v1/domainwatch/history', {
+    query: { domain: name, limit: CHANGES },
     enabled: isWanted,
     staleTime: FRESH_MS,
-    queryFn: async ({ signal }) => {
-      const query = { domain: name, limit: CHANGES }
-      return getRecordHistory((await callApi('GET /api/v1/domainwatch/history', { query, signal })).data)
-    },
+    select: getRecordHistory,
   })
 }
 
@@ -84,17 +80,13 @@ function Facts({ record }: { record: DomainRecord }) {
   const { data: past } = useRecordHistory(record.name)
   return (
     <>
-      <p className="row">
-        <StatusTag status={record.status} />
-        <MarkTags record={record} left={undefined} />
-        <ObjectionTag record={record} />
-        <DismissedTag record={record} />
+      <RecordTags record={record} left={undefined}>
         {(past?.marks ?? []).map(({ text, account, date }) => (
           <span key={text} className="muted">
             {t('triage.markedBy', { mark: text, account, date: dateTime(date) })}
           </span>
         ))}
-      </p>
+      </RecordTags>
       <dl className="facts">
         <Fact label={t('domains.length')} className="figures">
           {record.length}
@@ -117,14 +109,11 @@ function Facts({ record }: { record: DomainRecord }) {
 
 function Servers({ name }: { name: string }) {
   const query = useDnsLookup(name)
-  const { data, error } = query
   const { data: past } = useRecordHistory(name)
   return (
     <section className="stack">
       <h3>{t('sheet.dns')}</h3>
-      <QueryError of={query} />
-      {data === undefined && error === null && <p className="muted">{t('sheet.dnsAsking')}</p>}
-      {data !== undefined && <DnsOutcome outcome={data} />}
+      <DnsAnswer of={query} />
       {(past?.servers ?? []).map(({ until, text }) => (
         <p key={until} className="muted">
           {t('triage.serversBefore', { until: dateTime(until) })} <span className="mono">{text}</span>
@@ -139,16 +128,7 @@ function Similar({ name }: { name: string }) {
   return (
     <section className="stack">
       <h3>{t('sheet.similar')}</h3>
-      {data?.length === 0 && <p className="muted">{t('sheet.similarEmpty')}</p>}
-      <ul className="lookalikes">
-        {(data ?? []).slice(0, LOOKALIKES).map((one) => (
-          <li key={one.name}>
-            <DomainName name={one.name} />
-            <StatusTag status={one.status} />
-            <span className="muted reason">{reasonText(one)}</span>
-          </li>
-        ))}
-      </ul>
+      <LookalikeList data={data?.slice(0, LOOKALIKES)}>{(one) => <DomainName name={one} />}</LookalikeList>
     </section>
   )
 }

@@ -12,10 +12,8 @@ import { Card, useRecordHistory, Swipe } from './card.tsx'
 import { toView, lostClaimText, queueQuery } from './claims.ts'
 import { TriageQueue } from './triage-queue.ts'
 import { language, t, tn } from '../../i18n/index.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useAccounts } from '../../api/scope.ts'
-import { callApi } from '../../api/client.ts'
-import type { DomainRecord } from '../domains/records.ts'
+import { useApi } from '../../api/query-client.ts'
 import type { Mark } from '../domains/optimistic-updates.ts'
 import '../../i18n/texts/triage.ts'
 import './triage.css'
@@ -160,16 +158,11 @@ const LOOKED_AT = 400
 /** Other accounts that work on this view, with the number of names that each holds. */
 export function Colleagues({ filters }: { filters: Filters }) {
   const own = useAccounts()('domainwatch')
-  const { data } = useQuery({
-    queryKey: ['claims', filters],
+  const open = { seen: '0', revision: '0', discarded: '0', ...queueQuery(filters) }
+  const { data } = useApi(['claims', filters], 'GET /api/v1/domainwatch/list', {
+    query: { ...open, limit: LOOKED_AT, fields: 'claimed_by' },
     refetchInterval: ASK_EVERY_MS,
-    queryFn: async ({ signal }) => {
-      const open = { seen: '0', revision: '0', discarded: '0', ...queueQuery(filters) }
-      const query = { ...open, limit: LOOKED_AT, fields: 'claimed_by' }
-      const { data } = await callApi('GET /api/v1/domainwatch/list', { query, signal })
-      const records: readonly DomainRecord[] = data.data[0] ?? []
-      return records
-    },
+    select: ({ data }) => data[0],
   })
   const counts = new Map<string, number>()
   for (const { claimed_by: account } of data ?? []) {

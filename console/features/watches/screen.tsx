@@ -1,18 +1,19 @@
 import { useState } from 'react'
-import { useApi } from '../../api/query-client.ts'
+import { useApi, queryClient } from '../../api/query-client.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { withParameters, navigate, useRoute } from '../../base/router.ts'
 import { Button, Icon, type IconName } from '../../design/elements.tsx'
-import { QueryResult, Notice, MoreButton } from '../../design/notice.tsx'
+import { Page, PagedList, usePages } from '../../design/page.tsx'
+import { QueryResult, Notice } from '../../design/notice.tsx'
 import { tn, t, count, moment } from '../../i18n/index.ts'
 import { toFilters } from '../filters/filters.ts'
 import { EditWatch, NewWatch } from './watch-form.tsx'
 import { RemoveWatch, RotateSecret, type Watch, WatchItem, deliveryErrorText } from './watch-item.tsx'
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
 import type { Delivery } from '../../api/schema.ts'
 import { Dialog } from '../../design/dialog.tsx'
-import { showError, showToast } from '../../design/toasts.tsx'
+import { showToast } from '../../design/toasts.tsx'
+import { RequestButton } from '../../design/buttons.tsx'
 import '../../i18n/texts/watches.ts'
 import './watches.css'
 
@@ -30,20 +31,23 @@ export default function WatchesScreen() {
   const delivered = opened('entregas')
   const open = (name: string, { id }: Watch) => navigate('vigilancias', withParameters(query, { [name]: id }))
   return (
-    <div className="page">
-      <header>
-        <h1 className="grow">{t('nav.watches')}</h1>
-        {watches.data !== undefined && watches.data.length > 0 && (
-          <span className="muted figures">{tn('watch.count', watches.data.length)}</span>
-        )}
-        <Button
-          look="primary"
-          icon="plus"
-          label={t('watch.new')}
-          disabled={!may('writeDomains')}
-          onClick={() => navigate('vigilancias', withParameters(query, { nueva: '' }))}
-        />
-      </header>
+    <Page
+      title={t('nav.watches')}
+      tools={
+        <>
+          {watches.data !== undefined && watches.data.length > 0 && (
+            <span className="muted figures">{tn('watch.count', watches.data.length)}</span>
+          )}
+          <Button
+            look="primary"
+            icon="plus"
+            label={t('watch.new')}
+            disabled={!may('writeDomains')}
+            onClick={() => navigate('vigilancias', withParameters(query, { nueva: '' }))}
+          />
+        </>
+      }
+    >
       <QueryResult of={watches}>
         {(data) =>
           data.length === 0 ? (
@@ -77,7 +81,7 @@ export default function WatchesScreen() {
       {delivered !== undefined && <Deliveries watch={delivered} onClose={() => navigate('vigilancias')} />}
       {rotating !== undefined && <RotateSecret watch={rotating} onClose={() => setRotating(undefined)} />}
       {removing !== undefined && <RemoveWatch watch={removing} onClose={() => setRemoving(undefined)} />}
-    </div>
+    </Page>
   )
 }
 
@@ -96,34 +100,27 @@ const isUnderWay = ({ state, replaying }: Delivery) => state === 'pending' || re
 /** The deliveries of a watch in the last 30 days with their results, newest first. */
 export function Deliveries({ watch, onClose }: { watch: Watch; onClose: () => void }) {
   const { id } = watch
-  const deliveries = useInfiniteQuery({
-    queryKey: ['watches', 'deliveries', id],
-    initialPageParam: undefined as string | undefined,
-    queryFn: async ({ pageParam: cursor, signal }) =>
-      callApi('GET /api/v1/domainwatch/watches/deliveries', {
-        query: { id, limit: PAGE, cursor },
-        signal,
-      }),
-    getNextPageParam: ({ next }) => next,
-    refetchInterval: ({ state: { data } }) =>
-      data?.pages.some((page) => page.data.data.some(isUnderWay)) === true ? REFRESH_MS : false,
-  })
+  const deliveries = usePages(
+    ['watches', 'deliveries', id],
+    (cursor, signal) =>
+      callApi('GET /api/v1/domainwatch/watches/deliveries', { query: { id, limit: PAGE, cursor }, signal }),
+    { refetchInterval: (shown) => (shown.some(isUnderWay) ? REFRESH_MS : false) },
+  )
   return (
     <Dialog title={t('watch.deliveriesOf', { name: watch.name })} isWide onClose={onClose}>
-      <QueryResult of={deliveries}>
-        {({ pages }) => {
-          const shown = pages.flatMap((page) => page.data.data)
-          if (shown.length === 0) return <p className="muted">{t('watch.noDeliveries')}</p>
-          return (
-            <ol className="deliveries" tabIndex={0} aria-label={t('watch.deliveries')}>
-              {shown.map((delivery) => (
-                <Item key={delivery.id} watch={watch} delivery={delivery} />
-              ))}
-            </ol>
-          )
-        }}
-      </QueryResult>
-      <MoreButton of={deliveries} label={t('watch.olderDeliveries')} />
+      <PagedList
+        of={deliveries}
+        none={<p className="muted">{t('watch.noDeliveries')}</p>}
+        moreLabel={t('watch.olderDeliveries')}
+      >
+        {(shown) => (
+          <ol className="deliveries" tabIndex={0} aria-label={t('watch.deliveries')}>
+            {shown.map((delivery) => (
+              <Item key={delivery.id} watch={watch} delivery={delivery} />
+            ))}
+          </ol>
+        )}
+      </PagedList>
       <p className="muted">{t('watch.deliveriesNote')}</p>
     </Dialog>
   )
@@ -163,32 +160,22 @@ function Item({ watch, delivery }: { watch: Watch; delivery: Delivery }) {
 }
 
 function ReplayButton({ watch, delivery, date }: { watch: Watch; delivery: Delivery; date: string }) {
-  const queries = useQueryClient()
   const isLocked = !usePermissions()('writeDomains')
-  const [isBusy, setBusy] = useState(false)
-  const isWaiting = isBusy || delivery.replaying === 1
-  async function replay() {
-    setBusy(true)
-    try {
-      const query = { id: watch.id, delivery: delivery.id }
-      await callApi('POST /api/v1/domainwatch/watches/replay', { query })
-      showToast(t('watch.replayed'))
-      await queries.invalidateQueries({ queryKey: ['watches'] })
-    } catch (error) {
-      showError(error)
-    }
-    setBusy(false)
-  }
+  const query = { id: watch.id, delivery: delivery.id }
   if (delivery.replayable === 0) return <span className="muted">{t('watch.noContent')}</span>
   return (
-    <Button
+    <RequestButton
       icon="right"
-      isBusy={isWaiting}
+      isPending={delivery.replaying === 1}
       label={t(delivery.state === 'pending' ? 'watch.tryNow' : 'watch.replay')}
       about={date}
       disabled={isLocked}
-      aria-disabled={isWaiting}
-      onClick={() => isWaiting || void replay()}
+      dims
+      onRequest={async () => {
+        await callApi('POST /api/v1/domainwatch/watches/replay', { query })
+        showToast(t('watch.replayed'))
+        await queryClient.invalidateQueries({ queryKey: ['watches'] })
+      }}
     />
   )
 }

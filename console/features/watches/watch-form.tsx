@@ -95,15 +95,16 @@ function differences(one: WatchFields, other: WatchFields): readonly string[] {
 /** Sends only the changed properties, so that changes of others and unknown filters are kept. */
 function changesIn(initial: WatchFields, fields: WatchFields) {
   const { name, url, digest, language, hasFeed, changes, remind, isRechecked, isShared } = fields
+  const destinations = destinationsIn(fields)
   const hasNewFilters = differences(initial, fields).includes('words')
   const { to: day, ...filters } = hasNewFilters ? filtersIn(fields) : {}
   // Any filter replaces all: an empty search alone removes them.
   const hasNone = hasNewFilters && day === undefined && Object.keys(filters).length === 0
   return {
     ...(hasNone ? { search: '' } : filters),
-    to: toParameter(day, fields.to === initial.to ? undefined : destinationsIn(fields)),
+    to: toParameter(day, destinations === destinationsIn(initial) ? undefined : destinations),
     name: name === initial.name ? undefined : name,
-    url: url === initial.url ? undefined : url.trim(),
+    url: url.trim() === initial.url ? undefined : url.trim(),
     digest: digest === initial.digest ? undefined : digest,
     language: language === initial.language ? undefined : language,
     atom: hasFeed === initial.hasFeed ? undefined : hasFeed ? '' : '0',
@@ -113,6 +114,23 @@ function changesIn(initial: WatchFields, fields: WatchFields) {
     dns: isRechecked === initial.isRechecked ? undefined : Number(isRechecked),
     shared: isShared === initial.isShared ? undefined : Number(isShared),
   }
+}
+
+/** The form of a watch of which nothing is chosen. */
+const EMPTY: WatchFields = {
+  words: '',
+  similar: '',
+  maxDistance: '',
+  name: '',
+  url: '',
+  to: '',
+  digest: '',
+  language: 'es',
+  hasFeed: false,
+  changes: 'new',
+  remind: '',
+  isRechecked: false,
+  isShared: false,
 }
 
 interface NewWatchProps {
@@ -129,22 +147,10 @@ export function NewWatch({ filters, similar, onClose }: NewWatchProps) {
   const words = formatWords(eventFilters(filters), spoken)
 
   async function make(fields: WatchFields) {
-    const { name, url, digest, language, hasFeed, changes, remind, isRechecked, isShared } = fields
-    const destinations = destinationsIn(fields)
-    const { to: day, ...filters } = filtersIn(fields)
-    const query = {
-      ...filters,
-      name,
-      changes,
-      remind: remind || undefined,
-      dns: isRechecked ? 1 : undefined,
-      url: url.trim() || undefined,
-      to: toParameter(day, destinations || undefined),
-      language: destinations === '' ? undefined : language,
-      digest: digest || undefined,
-      atom: hasFeed ? '' : undefined,
-      shared: isShared ? 1 : undefined,
-    }
+    const { changes, language } = fields
+    // The language is that of messages.
+    const spokenTo = destinationsIn(fields) === '' ? undefined : language
+    const query = { ...changesIn(EMPTY, fields), changes, language: spokenTo }
     await showOnce('domainwatch', async () => {
       const { data } = await callApi('POST /api/v1/domainwatch/watches', { query })
       if (data.secret !== null || data.atom !== null)
@@ -159,21 +165,7 @@ export function NewWatch({ filters, similar, onClose }: NewWatchProps) {
       subject={`new ${similar} ${words}`}
       title={t('watch.new')}
       action={t('app.create')}
-      initial={{
-        words,
-        similar,
-        maxDistance: '',
-        name: nameFor(words, similar),
-        url: '',
-        to: '',
-        digest: '',
-        language: spoken,
-        hasFeed: false,
-        changes: 'new',
-        remind: '',
-        isRechecked: false,
-        isShared: false,
-      }}
+      initial={{ ...EMPTY, words, similar, name: nameFor(words, similar), language: spoken }}
       isOwner
       onSend={make}
       onClose={onClose}

@@ -1,18 +1,18 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { Fragment, useState } from 'react'
+import { Fragment } from 'react'
 import { callApi } from '../../api/client.ts'
 import { useAccounts, usePermissions } from '../../api/scope.ts'
 import { runOperation, toOperation } from '../work/operations.ts'
 import { useStore } from '../../base/store.ts'
 import { Button, MenuEntry, Icon, Link, Menu, Tag, Fact } from '../../design/elements.tsx'
-import { showToast, showError } from '../../design/toasts.tsx'
+import { showToast } from '../../design/toasts.tsx'
 import { formatWords, queryOf } from '../filters/filters.ts'
 import { DomainName } from '../domains/tags.tsx'
 import { language, moment, t, tn, type TextKey } from '../../i18n/index.ts'
-import { CopyButton } from '../../design/copy-button.tsx'
+import { CopyButton, RequestButton } from '../../design/buttons.tsx'
 import { Dialog, FormDialog, ConfirmDialog } from '../../design/dialog.tsx'
 import { showOnce } from '../work/forms.tsx'
 import type { Watch } from '../../api/schema.ts'
+import { queryClient } from '../../api/query-client.ts'
 
 export interface WatchActions {
   readonly onEdit: () => void
@@ -130,7 +130,16 @@ function Actions(props: { watch: Watch; isOwner: boolean } & WatchActions) {
   const named = <span className="visually-hidden"> {watch.name}</span>
   return (
     <div className="row watch-actions">
-      {watch.destinations.length > 0 && <TestButton watch={watch} isLocked={isLocked} />}
+      {watch.destinations.length > 0 && (
+        <RequestButton
+          icon="bell"
+          label={t('watch.test')}
+          about={watch.name}
+          disabled={isLocked}
+          dims
+          onRequest={() => test(watch.id)}
+        />
+      )}
       <Button onClick={onDeliveries}>
         {t('watch.deliveries')}
         {named}
@@ -173,36 +182,14 @@ function pause({ id, name, paused }: Watch): void {
   )
 }
 
-function TestButton({ watch, isLocked }: { watch: Watch; isLocked: boolean }) {
-  const queries = useQueryClient()
-  const [isBusy, setBusy] = useState(false)
-  async function test() {
-    setBusy(true)
-    try {
-      const { data } = await callApi('POST /api/v1/domainwatch/watches/test', { query: { id: watch.id } })
-      const code = String(data.code ?? '')
-      const failed = data.data.filter(({ delivered }) => delivered === 0)
-      const errors = failed.map(({ to, error }) => `${to}: ${deliveryErrorText(error ?? '')}`).join('; ')
-      if (failed.length > 0) showToast(t('watch.failed', { error: errors }), { isError: true })
-      else if (data.data.length > 1) showToast(t('watch.arrivedAll'))
-      else showToast(t('watch.arrived', { code }))
-      await queries.invalidateQueries({ queryKey: ['watches'] })
-    } catch (error) {
-      showError(error)
-    }
-    setBusy(false)
-  }
-  return (
-    <Button
-      icon="bell"
-      isBusy={isBusy}
-      label={t('watch.test')}
-      about={watch.name}
-      disabled={isLocked}
-      aria-disabled={isBusy}
-      onClick={() => isBusy || void test()}
-    />
-  )
+async function test(id: string): Promise<void> {
+  const { data } = await callApi('POST /api/v1/domainwatch/watches/test', { query: { id } })
+  const failed = data.data.filter(({ delivered }) => delivered === 0)
+  const errors = failed.map(({ to, error }) => `${to}: ${deliveryErrorText(error ?? '')}`).join('; ')
+  if (failed.length > 0) showToast(t('watch.failed', { error: errors }), { isError: true })
+  else if (data.data.length > 1) showToast(t('watch.arrivedAll'))
+  else showToast(t('watch.arrived', { code: String(data.code ?? '') }))
+  await queryClient.invalidateQueries({ queryKey: ['watches'] })
 }
 
 /** A date and time in the service's format and time zone. */

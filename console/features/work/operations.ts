@@ -25,6 +25,15 @@ export interface Operation {
   readonly isHandedOver: boolean
 }
 
+/** What an operation reports while it is running. */
+export interface Progress {
+  readonly tell: (text: string) => void
+  /** It waits for the connection. */
+  readonly onWait: () => void
+  /** The service has it. */
+  readonly handOver: () => void
+}
+
 export interface OperationSpec {
   /** The service whose key it uses. */
   readonly service: ServiceName
@@ -36,11 +45,8 @@ export interface OperationSpec {
   readonly failed: (reason: string) => string
   /** A job of the service: it takes no turn from short requests. */
   readonly isJob?: boolean
-  /**
-   * Runs it and reports progress. Resolves to the final message; rejects with the reason.
-   * @param handOver to be called when the service has it
-   */
-  readonly run: (tell: (text: string) => void, handOver: () => void) => Promise<OperationOutcome>
+  /** Runs it. Resolves to the final message; rejects with the reason. */
+  readonly run: (progress: Progress) => Promise<OperationOutcome>
   /** Called when it failed, or was cancelled before it ran: reverts the optimistic update. */
   readonly onFailed?: () => void
   /** Undoes it; absent if it cannot be undone. */
@@ -74,8 +80,7 @@ export function toOperation(asked: RequestSpec): OperationSpec {
       // Someone else may have changed it already, as the lists show.
       void refresh()
     },
-    async run(tell) {
-      const onWait = () => tell(t('operation.held', { text: spec.pending }))
+    async run({ onWait }) {
       await (isRepeatable ? untilAnswered(() => send(key), onWait) : send(key))
       await refresh()
       return { text: done }
@@ -181,10 +186,11 @@ async function execute(id: number): Promise<OperationState> {
   const { gesture } = entry
   change(id, { state: 'running' })
   try {
-    const { text, isError = false } = await gesture.run(
-      (now) => report(id, now),
-      () => change(id, { isHandedOver: true }),
-    )
+    const { text, isError = false } = await gesture.run({
+      tell: (now) => report(id, now),
+      onWait: () => report(id, t('operation.held', { text: gesture.pending })),
+      handOver: () => change(id, { isHandedOver: true }),
+    })
     change(id, { state: 'done', text })
     if (!isError) dismissFailures(entry)
     if (entry.operation.undoneBy === undefined && !isSilent(entry, isError))

@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'react'
-import { showToast } from './toasts.tsx'
+import { useEffect, useState, type ComponentProps } from 'react'
+import { showError, showToast } from './toasts.tsx'
 import { t } from '../i18n/index.ts'
-import { Icon } from './elements.tsx'
+import { Button, Icon, onFirstClick } from './elements.tsx'
 
 const SHOWN_MS = 1_600
 
@@ -50,4 +50,31 @@ async function copyText(text: string): Promise<boolean> {
     if (focused instanceof HTMLElement) focused.focus()
     return isDone
   }
+}
+
+interface RequestButtonProps extends Omit<ComponentProps<typeof Button>, 'onClick' | 'isBusy'> {
+  /** What it requests is under way already. */
+  readonly isPending?: boolean
+  /** Whether it looks disabled meanwhile. */
+  readonly dims?: boolean
+  readonly onRequest: () => Promise<unknown>
+}
+
+/** A button that is at work until its request has ended, and reports why that failed. */
+export function RequestButton({ isPending = false, dims = false, onRequest, ...rest }: RequestButtonProps) {
+  const [isBusy, setBusy] = useState(false)
+  const isOff = isBusy || isPending
+  const request = async () => {
+    setBusy(true)
+    await onRequest().catch(showError)
+    setBusy(false)
+  }
+  return (
+    <Button
+      {...rest}
+      isBusy={isOff}
+      aria-disabled={dims ? isOff : undefined}
+      onClick={onFirstClick(() => isOff || void request())}
+    />
+  )
 }
