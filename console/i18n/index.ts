@@ -1,7 +1,7 @@
 import { browserStorage } from '../base/browser-storage.ts'
 import { createStore } from '../base/store.ts'
 import { localNow, localTime } from '../base/server.ts'
-import type { TextKey } from './texts.ts'
+import type { CountedKey, TextKey } from './texts.ts'
 import { allTexts } from './dictionary.ts'
 import './texts.ts'
 
@@ -41,20 +41,21 @@ export function chooseLanguage(next: Language): void {
 type Values = Readonly<Record<string, string | number>>
 
 /** A text of the console, with its `{places}` filled. */
-export function t(key: TextKey, values: Values = {}): string {
-  const [es, en] = allTexts()[key] ?? [key, key]
-  return (language.get() === 'es' ? es : en).replace(/\{(\w+)\}/g, (_, name: string) => {
+export const t = (key: TextKey, values: Values = {}): string => fill(getText(key), values)
+
+/** A text that depends on a number, in `{n}`. */
+export function tn(key: CountedKey, n: number): string {
+  const [one = '', other = ''] = getText(key).split(' | ')
+  return fill(n === 1 ? one : other, { n })
+}
+
+const getText = (key: string): string => allTexts()[key]?.[language.get() === 'es' ? 0 : 1] ?? key
+
+const fill = (text: string, values: Values): string =>
+  text.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name]
     return typeof value === 'number' ? count(value) : (value ?? '')
   })
-}
-
-type CountedKey = TextKey extends infer K ? (K extends `${infer Stem}.one` ? Stem : never) : never
-
-/** A text that depends on a number, in `{n}`. */
-export function tn(stem: CountedKey, n: number): string {
-  return t(`${stem}.${n === 1 ? 'one' : 'other'}`, { n })
-}
 
 const locale = (): string => LOCALES[language.get()]
 

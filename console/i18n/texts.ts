@@ -30,5 +30,10 @@ type Parts =
 
 type KeyOf<Part> = Part extends unknown ? keyof Part : never
 type PartOf<Module> = Module extends unknown ? Module[keyof Module] : never
+type CountedOf<Part> = Part extends unknown
+  ? { [K in keyof Part]: Part[K] extends readonly [`${string} | ${string}`, string] ? K : never }[keyof Part]
+  : never
 
-export type TextKey = KeyOf<PartOf<Parts>>
+/** Texts that depend on a number: for one, and for others. */
+export type CountedKey = CountedOf<PartOf<Parts>>
+export type TextKey = Exclude<KeyOf<PartOf<Parts>>, CountedKey>

@@ -12,9 +12,7 @@ export const campaigns = addTexts({
     'In these days nobody registered 4 names that share something rare. Choose other days, at most 92.',
   ],
   'campaign.skeleton': ['Forma de escribirse', 'Way to be written'],
-  'campaign.names.one': ['{n} nombre', '{n} name'],
-  'campaign.names.other': ['{n} nombres', '{n} names'],
-  'campaign.open.one': ['Abrir el nombre', 'Open the name'],
-  'campaign.open.other': ['Abrir los {n} nombres', 'Open the {n} names'],
+  'campaign.names': ['{n} nombre | {n} nombres', '{n} name | {n} names'],
+  'campaign.open': ['Abrir el nombre | Abrir los {n} nombres', 'Open the name | Open the {n} names'],
   'campaign.openLike': ['Abrir los de esta forma', 'Open those like this'],
 })

@@ -10,7 +10,6 @@ export const palette = addTexts({
   'palette.language': ['Idioma: English', 'Language: español'],
   'palette.search': ['Buscar «{text}» en Dominios', 'Search for “{text}” in Domains'],
   'palette.asking': ['Buscando nombres…', 'Searching for names…'],
-  'palette.found.one': ['{n} resultado', '{n} result'],
-  'palette.found.other': ['{n} resultados', '{n} results'],
+  'palette.found': ['{n} resultado | {n} resultados', '{n} result | {n} results'],
   'palette.nothing': ['Nada coincide', 'Nothing matches'],
 })

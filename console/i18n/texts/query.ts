@@ -4,8 +4,10 @@ import { MAX_VIEWS } from '../../base/constants.ts'
 /** The query box: completions and errors. */
 export const query = addTexts({
   'query.complete': ['Completar', 'Complete'],
-  'query.offers.one': ['{n} sugerencia; flecha abajo para elegirla', '{n} suggestion; arrow down to choose it'],
-  'query.offers.other': ['{n} sugerencias; flecha abajo para elegir', '{n} suggestions; arrow down to choose'],
+  'query.offers': [
+    '{n} sugerencia; flecha abajo para elegirla | {n} sugerencias; flecha abajo para elegir',
+    '{n} suggestion; arrow down to choose it | {n} suggestions; arrow down to choose',
+  ],
   'query.today': ['hoy', 'today'],
   'query.yesterday': ['ayer', 'yesterday'],
   'query.daysAgo': ['hace {n} días', '{n} days ago'],
@@ -34,13 +36,10 @@ export const query = addTexts({
   'columns.toEnd': ['Yendo al final…', 'Going to the end…'],
   'facets.days': ['Días: inscritos y eliminados', 'Days: registered and deleted'],
   'facets.agents': ['Agente', 'Agent'],
-  'facets.length.one': ['{n} carácter', '{n} character'],
-  'facets.length.other': ['{n} caracteres', '{n} characters'],
+  'facets.length': ['{n} carácter | {n} caracteres', '{n} character | {n} characters'],
   'facets.others': ['y {n} de otros agentes', 'and {n} from other agents'],
-  'facets.registered.one': ['{n} inscrito', '{n} registered'],
-  'facets.registered.other': ['{n} inscritos', '{n} registered'],
-  'facets.deleted.one': ['{n} eliminado', '{n} deleted'],
-  'facets.deleted.other': ['{n} eliminados', '{n} deleted'],
+  'facets.registered': ['{n} inscrito | {n} inscritos', '{n} registered | {n} registered'],
+  'facets.deleted': ['{n} eliminado | {n} eliminados', '{n} deleted | {n} deleted'],
   'filter.fault': ['«{word}» no es válido: {takes}.', '“{word}” is not valid: {takes}.'],
   'filter.takesNumber': ['debe ser un número entre {least} y {most}', 'it must be a number from {least} to {most}'],
   'filter.takesDecimal': ['debe ser un número decimal, como -12 o 3.5', 'it must be a decimal number, such as -12 or 3.5'],
@@ -61,6 +60,8 @@ export const query = addTexts({
   'views.by': ['de {owner}', 'by {owner}'],
   'views.saved': ['Vista guardada: {name}', 'View saved: {name}'],
   'fault.manyViews': [`Su cuenta ya tiene ${MAX_VIEWS} vistas. Quite una antes.`, `Your account already has ${MAX_VIEWS} views. Remove one first.`],
-  'views.new.one': ['{n} cambio desde su última visita', '{n} change since your last visit'],
-  'views.new.other': ['{n} cambios desde su última visita', '{n} changes since your last visit'],
+  'views.new': [
+    '{n} cambio desde su última visita | {n} cambios desde su última visita',
+    '{n} change since your last visit | {n} changes since your last visit',
+  ],
 })

@@ -4,8 +4,7 @@ import { addTexts } from '../dictionary.ts'
 /** Watches: saved filters with notifications. */
 export const watches = addTexts({
   'watch.new': ['Nueva alerta', 'New alert'],
-  'watch.count.one': ['{n} alerta', '{n} alert'],
-  'watch.count.other': ['{n} alertas', '{n} alerts'],
+  'watch.count': ['{n} alerta | {n} alertas', '{n} alert | {n} alerts'],
   'watch.none': ['Todavía no hay alertas', 'No alerts yet'],
   'watch.noneText': [
     'Una alerta avisa cuando algo nuevo coincide con unos filtros. Filtre en Dominios y elija «Crear alerta de esta vista», o cree una aquí.',
@@ -42,8 +41,10 @@ export const watches = addTexts({
     'Cuántos días antes; vacío: nunca. Una inscripción se puede objetar durante {n} días.',
     'How many days before; empty: never. One can object to a registration for {n} days.',
   ],
-  'watch.reminds.one': ['recuerda {n} día antes de que venza el plazo para objetar', 'reminds {n} day before the time for objections ends'],
-  'watch.reminds.other': ['recuerda {n} días antes de que venza el plazo para objetar', 'reminds {n} days before the time for objections ends'],
+  'watch.reminds': [
+    'recuerda {n} día antes de que venza el plazo para objetar | recuerda {n} días antes de que venza el plazo para objetar',
+    'reminds {n} day before the time for objections ends | reminds {n} days before the time for objections ends',
+  ],
   'watch.wantsDns': ['Volver a consultar el DNS de sus nombres cada día', 'Look up the DNS of its names again every day'],
   'watch.rechecked': ['consulta su DNS cada día', 'looks up their DNS every day'],
   'watch.feed': ['Canal Atom', 'Atom feed'],
@@ -127,10 +128,8 @@ export const watches = addTexts({
   'watch.state.pending': ['En curso', 'In progress'],
   'watch.state.delivered': ['Entregada', 'Delivered'],
   'watch.state.failed': ['Abandonada', 'Given up'],
-  'watch.changes.one': ['{n} cambio', '{n} change'],
-  'watch.changes.other': ['{n} cambios', '{n} changes'],
-  'watch.attempts.one': ['{n} intento', '{n} attempt'],
-  'watch.attempts.other': ['{n} intentos', '{n} attempts'],
+  'watch.changes': ['{n} cambio | {n} cambios', '{n} change | {n} changes'],
+  'watch.attempts': ['{n} intento | {n} intentos', '{n} attempt | {n} attempts'],
   'watch.code': ['respuesta {code}', 'response {code}'],
   'watch.replay': ['Reenviar', 'Replay'],
   'watch.tryNow': ['Intentar ahora', 'Try now'],
