@@ -56,7 +56,7 @@ export type Accounts = ReturnType<typeof createAccounts>
 export function createAccounts(database: Database, clock: Clock) {
   const cache = new VersionedCache<Identity>(database, 'key', MAX_CACHED_KEYS)
   const names = lruCache<string, number>(MAX_CACHED_NAMES)
-  const uses = new KeyUses(database, clock)
+  const uses = recordKeyUses(database, clock)
   const oldKeys = () => queries.isOld(clock.now() - KEPT_EXPIRED_MS, clock.now() - SESSION_MS)
   const removeKeys = (matches: Query): Promise<void> =>
     database.transaction(async (tx) => {
@@ -263,32 +263,26 @@ const MAX_RECORDED = 10_000
 const WRITE_INTERVAL_MS = 5 * 60_000
 
 /** Records when keys were last used, to within a few minutes. Written in batches, so that no request waits for it. */
-class KeyUses {
-  readonly #database: Database
-  readonly #clock: Clock
-  readonly #recorded = new Map<string, number>()
-  readonly #written = new Map<string, number>()
+function recordKeyUses(database: Database, clock: Clock) {
+  const recorded = new Map<string, number>()
+  const written = new Map<string, number>()
+  return {
+    record(keyId: string): void {
+      const now = clock.now()
+      if (now - (written.get(keyId) ?? -Infinity) < WRITE_INTERVAL_MS) return
+      if (recorded.size < MAX_RECORDED || recorded.has(keyId)) recorded.set(keyId, now)
+    },
 
-  constructor(database: Database, clock: Clock) {
-    this.#database = database
-    this.#clock = clock
-  }
-
-  record(keyId: string): void {
-    const now = this.#clock.now()
-    if (now - (this.#written.get(keyId) ?? -Infinity) < WRITE_INTERVAL_MS) return
-    if (this.#recorded.size < MAX_RECORDED || this.#recorded.has(keyId)) this.#recorded.set(keyId, now)
-  }
-
-  /** Stores the uses since the last call. After a failure, they are recorded again at the next use. */
-  async write(): Promise<void> {
-    if (this.#recorded.size === 0) return
-    const uses = [...this.#recorded]
-    this.#recorded.clear()
-    if (this.#written.size + uses.length > MAX_RECORDED) this.#written.clear()
-    await this.#database.transaction(async (tx) => {
-      for (const [id, at] of uses) await tx.run(queries.recordUse(id, at))
-    })
-    for (const [id, at] of uses) this.#written.set(id, at)
+    /** Stores the uses since the last call. After a failure, they are recorded again at the next use. */
+    async write(): Promise<void> {
+      if (recorded.size === 0) return
+      const uses = [...recorded]
+      recorded.clear()
+      if (written.size + uses.length > MAX_RECORDED) written.clear()
+      await database.transaction(async (tx) => {
+        for (const [id, at] of uses) await tx.run(queries.recordUse(id, at))
+      })
+      for (const [id, at] of uses) written.set(id, at)
+    },
   }
 }

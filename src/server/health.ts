@@ -26,62 +26,54 @@ interface ComponentHealthOptions {
   readonly report: (fault: Error | undefined) => void
 }
 
-/** The health of a component, from recent failures of requests and from probes. */
-class ComponentHealth {
-  readonly #options: ComponentHealthOptions
-  #fault: Error | undefined
-  #failedAt = -Infinity
-  #probedAt = -Infinity
-  #probeMs = 0
-  #reportedAt = -Infinity
-  #probing: Promise<void> | undefined
-  #isClosed = false
-
-  constructor(options: ComponentHealthOptions) {
-    this.#options = options
-  }
+/** Follows the health of a component, by recent failures of requests and by probes. */
+function followHealth({ probe, everyMs, retryMs, holdMs, report }: ComponentHealthOptions) {
+  let fault: Error | undefined
+  let [failedAt, probedAt, reportedAt] = [-Infinity, -Infinity, -Infinity]
+  let probeMs = 0
+  let probing: Promise<void> | undefined
+  let isClosed = false
 
   /** Records that a request failed because of this component. */
-  failed(fault: Error): void {
-    if (this.#isClosed) return
-    const now = performance.now()
-    this.#fault = fault
-    this.#failedAt = now
-    if (now - this.#reportedAt < REPORT_EVERY_MS) return
-    this.#reportedAt = now
-    this.#options.report(fault)
+  function failed(error: Error): void {
+    if (isClosed) return
+    fault = error
+    failedAt = performance.now()
+    if (failedAt - reportedAt < REPORT_EVERY_MS) return
+    reportedAt = failedAt
+    report(error)
   }
 
-  /** Rejects with the fault if the component fails. Probes it if a probe is due. */
-  async check(): Promise<void> {
-    const { everyMs, retryMs } = this.#options
-    const pause = this.#fault === undefined ? everyMs : Math.max(retryMs, PAUSE_PER_PROBE * this.#probeMs)
-    const isDue = performance.now() - this.#probedAt >= pause
-    if (isDue) this.#probing ??= this.#probe()
-    if (this.#probing !== undefined) await withTimeout(this.#probing, PROBE_WAIT_MS)
-    if (this.#fault !== undefined) throw this.#fault
-  }
-
-  /** Waits a moment for the running probe. What fails from now on does so because parts are being closed. */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    if (this.#probing !== undefined) await withTimeout(this.#probing, PROBE_WAIT_MS)
-  }
-
-  async #probe(): Promise<void> {
-    this.#probedAt = performance.now()
+  async function runProbe(): Promise<void> {
+    probedAt = performance.now()
     try {
-      await this.#options.probe()
-      if (performance.now() - this.#failedAt < this.#options.holdMs || this.#fault === undefined) return
-      this.#fault = undefined
-      this.#reportedAt = -Infinity
-      this.#options.report(undefined)
+      await probe()
+      if (performance.now() - failedAt < holdMs || fault === undefined) return
+      fault = undefined
+      reportedAt = -Infinity
+      report(undefined)
     } catch (error) {
-      if (!(error instanceof HttpError)) this.failed(asError(error))
+      if (!(error instanceof HttpError)) failed(asError(error))
     } finally {
-      this.#probeMs = performance.now() - this.#probedAt
-      this.#probing = undefined
+      probeMs = performance.now() - probedAt
+      probing = undefined
     }
+  }
+
+  return {
+    failed,
+    /** Rejects with the fault if the component fails. Probes it if a probe is due. */
+    async check(): Promise<void> {
+      const pause = fault === undefined ? everyMs : Math.max(retryMs, PAUSE_PER_PROBE * probeMs)
+      if (performance.now() - probedAt >= pause) probing ??= runProbe()
+      if (probing !== undefined) await withTimeout(probing, PROBE_WAIT_MS)
+      if (fault !== undefined) throw fault
+    },
+    /** Waits a moment for the running probe. What fails from now on does so because parts are being closed. */
+    async close(): Promise<void> {
+      isClosed = true
+      if (probing !== undefined) await withTimeout(probing, PROBE_WAIT_MS)
+    },
   }
 }
 
@@ -101,7 +93,7 @@ export function createHealth(clock: Clock, log: Logger) {
     if (fault === undefined) log.info({ part }, 'recovered')
     else log.error({ part, err: fault }, fault instanceof StorageFault ? fault.advice : fault.message)
   }
-  const integrity = new ComponentHealth({
+  const integrity = followHealth({
     ...INTEGRITY,
     probe: async () => {
       const [fault] = (await parts?.database.check()) ?? []
@@ -109,7 +101,7 @@ export function createHealth(clock: Clock, log: Logger) {
     },
     report: reporter('database'),
   })
-  const writes = new ComponentHealth({
+  const writes = followHealth({
     ...WRITES,
     probe: async () => {
       try {
@@ -121,7 +113,7 @@ export function createHealth(clock: Clock, log: Logger) {
     },
     report: reporter('database'),
   })
-  const images = new ComponentHealth({
+  const images = followHealth({
     ...WRITES,
     probe: async () => {
       await using staged = await parts?.staging.write(PROBE)

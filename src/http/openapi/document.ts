@@ -19,38 +19,32 @@ export interface EndpointDocument {
   readonly answers: Readonly<Record<number, JsonSchema>>
 }
 
-/** A response that generated clients declare once. */
-const named = (title: string, schema: JsonSchema): JsonSchema => ({ ...schema, title })
+/** A response that generated clients declare once. @param errors the first is the example */
+const named = (title: string, description: string, ...errors: readonly [HttpError, ...HttpError[]]) => ({
+  ...problem(description, ...errors),
+  title,
+})
 
 const COMMON_ANSWERS = {
   401: named(
     'Unauthorized',
-    problem(
-      'The key is missing, unknown, revoked or expired',
-      keyErrors.key_missing(),
-      keyErrors.key_invalid(),
-      keyErrors.key_expired(),
-    ),
+    'The key is missing, unknown, revoked or expired',
+    keyErrors.key_missing(),
+    keyErrors.key_invalid(),
+    keyErrors.key_expired(),
   ),
   403: named(
     'Forbidden',
-    problem(
-      'The key is for another service, or its scope does not include this operation',
-      keyErrors.key_of_other_service(),
-      keyErrors.key_out_of_scope(),
-    ),
+    'The key is for another service, or its scope does not include this operation',
+    keyErrors.key_of_other_service(),
+    keyErrors.key_out_of_scope(),
   ),
   429: named(
     'TooManyRequests',
-    problem(
-      'The key exceeds its rate, or the address sent too many wrong keys: retry after `Retry-After`',
-      tooManyRequests(),
-    ),
+    'The key exceeds its rate, or the address sent too many wrong keys: retry after `Retry-After`',
+    tooManyRequests(),
   ),
-  503: named(
-    'Overloaded',
-    problem('The service is overloaded: retry after `Retry-After`', new OverloadError()),
-  ),
+  503: named('Overloaded', 'The service is overloaded: retry after `Retry-After`', new OverloadError()),
 }
 
 const INVALID: readonly [HttpError, ...HttpError[]] = [
@@ -65,33 +59,24 @@ const parameterAnswers = ({ ignoresUnknown = false }: Documented) => ({
   400: ignoresUnknown
     ? named(
         'InvalidSeedRequest',
-        problem(
-          'A parameter is missing, malformed or out of range, or the request cannot be read',
-          ...INVALID,
-        ),
+        'A parameter is missing, malformed or out of range, or the request cannot be read',
+        ...INVALID,
       )
     : named(
         'InvalidRequest',
-        problem(
-          'A parameter is missing, malformed, unknown or out of range, or the request cannot be read',
-          UNKNOWN_PARAMETER,
-          ...INVALID,
-        ),
+        'A parameter is missing, malformed, unknown or out of range, or the request cannot be read',
+        UNKNOWN_PARAMETER,
+        ...INVALID,
       ),
 })
 
 const bodyAnswers = (bodyLimit: number) => ({
-  413: named(
-    `BodyOver${bodyLimit}Bytes`,
-    problem('The body is too large', httpErrors.body_too_large(bodyLimit)),
-  ),
+  413: named(`BodyOver${bodyLimit}Bytes`, 'The body is too large', httpErrors.body_too_large(bodyLimit)),
   415: named(
     'UnsupportedMediaType',
-    problem(
-      'The body has an unsupported media type, or a content encoding',
-      httpErrors.unsupported_type(),
-      httpErrors.unsupported_encoding(),
-    ),
+    'The body has an unsupported media type, or a content encoding',
+    httpErrors.unsupported_type(),
+    httpErrors.unsupported_encoding(),
   ),
 })
 

@@ -1,13 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import ipaddr from 'ipaddr.js'
-import {
-  parsePlace,
-  parseS3Location,
-  S3_LOCATION_TAKES,
-  type BackupLocation,
-  type S3Location,
-} from '../../storage/blobs/s3/location.ts'
+import { parsePlace, parseS3Location, S3_LOCATION_TAKES } from '../../storage/blobs/s3/location.ts'
 import { parseFeeds, type Feed } from '../../domainwatch/feeds/settings.ts'
 import { foldTag, MAX_TAG_CHARACTERS } from '../../domainwatch/filtered-record.ts'
 import { parseServers, type ServerAddress } from '../../lib/dns/servers.ts'
@@ -30,13 +24,32 @@ export type Parsed<T> =
 
 export type Parser<T> = (text: string) => Parsed<T>
 
-/** A decimal integer from `min` to `max`. */
-export function integer(min: number, max: number): Parser<number> {
-  return (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN
-    return value >= min && value <= max ? { value } : { takes: `an integer from ${min} to ${max}` }
+/** A value that `read` finds in a text, and undefined in any other. */
+const readBy =
+  <T extends {}>(read: (text: string) => T | undefined, takes: string): Parser<T> =>
+  (text) => {
+    const value = read(text)
+    return value === undefined ? { takes } : { value }
   }
+
+/** The same, or undefined for an empty text. */
+const optional =
+  <T>(parse: Parser<T>): Parser<T | undefined> =>
+  (text) =>
+    text === '' ? { value: undefined } : parse(text)
+
+const matching = (pattern: RegExp, takes: string): Parser<string> =>
+  readBy((text) => (pattern.test(text) ? text : undefined), takes)
+
+/** Returns a URL with one of these protocols. */
+function readUrl(text: string, protocols: RegExp): URL | undefined {
+  const url = URL.parse(text)
+  return url !== null && protocols.test(url.protocol) ? url : undefined
 }
+
+/** A decimal integer from `min` to `max`. */
+export const integer = (min: number, max: number): Parser<number> =>
+  between(min, max, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined), String, 'an integer')
 
 /** A size such as `20MiB`. @param unit of a number without one */
 export const size = (min: number, max: number, unit: SizeUnit) =>
@@ -53,20 +66,15 @@ function between(
   format: (value: number) => string,
   what: string,
 ): Parser<number> {
-  return (text) => {
+  const read = (text: string) => {
     const value = parse(text)
-    return value !== undefined && value >= min && value <= max
-      ? { value }
-      : { takes: `${what} from ${format(min)} to ${format(max)}` }
+    return value !== undefined && value >= min && value <= max ? value : undefined
   }
+  return readBy(read, `${what} from ${format(min)} to ${format(max)}`)
 }
 
-export function oneOf<const T extends string>(...values: readonly T[]): Parser<T> {
-  return (text) => {
-    const value = values.find((candidate) => candidate === text)
-    return value === undefined ? { takes: `one of ${values.join(', ')}` } : { value }
-  }
-}
+export const oneOf = <const T extends string>(...values: readonly T[]): Parser<T> =>
+  readBy((text) => values.find((candidate) => candidate === text), `one of ${values.join(', ')}`)
 
 /** A comma-separated list; an empty text is an empty list. */
 export function listOf<T>(parse: Parser<T>): Parser<readonly T[]> {
@@ -82,48 +90,36 @@ export function listOf<T>(parse: Parser<T>): Parser<readonly T[]> {
   }
 }
 
-export function text(takes: string): Parser<string> {
-  return (value) => (value.trim() === '' ? { takes } : { value: value.trim() })
-}
+export const text = (takes: string): Parser<string> => readBy((value) => value.trim() || undefined, takes)
 
 /** The name of a header (RFC 9110, section 5.1), in lower case. */
-export function headerName(value: string): Parsed<string> {
-  return /^[\w!#$%&'*+.^`|~-]*$/.test(value)
-    ? { value: value.toLowerCase() }
-    : { takes: 'the name of an HTTP header, such as Remote-User' }
-}
+export const headerName = readBy(
+  (value) => (/^[\w!#$%&'*+.^`|~-]*$/.test(value) ? value.toLowerCase() : undefined),
+  'the name of an HTTP header, such as Remote-User',
+)
 
 const MAX_WORKERS = 128
 const READABLE_FILE = 'the path of a readable file'
 
-export function tag(text: string): Parsed<string> {
-  const value = foldTag(text)
-  return value === undefined
-    ? { takes: `a tag of 1 to ${MAX_TAG_CHARACTERS} letters, digits and hyphens` }
-    : { value }
-}
+export const tag = readBy(foldTag, `a tag of 1 to ${MAX_TAG_CHARACTERS} letters, digits and hyphens`)
 
 /** A word that .cl names can contain, without accents; after a hyphen, one to remove. */
-export function phishingKeyword(text: string): Parsed<string> {
-  return /^-?[a-z0-9ñ]{2,24}$/.test(text)
-    ? { value: text }
-    : { takes: 'a word of 2 to 24 letters a-z, ñ and digits, with a hyphen before it to remove it' }
-}
+export const phishingKeyword = matching(
+  /^-?[a-z0-9ñ]{2,24}$/,
+  'a word of 2 to 24 letters a-z, ñ and digits, with a hyphen before it to remove it',
+)
 
 /** A word without accents; after a hyphen, one to remove. */
-export function word(text: string): Parsed<string> {
-  return /^-?[a-zñ]{1,31}$/.test(text)
-    ? { value: text }
-    : { takes: 'a word of 1 to 31 letters a-z and ñ, with a hyphen before it to remove it' }
-}
+export const word = matching(
+  /^-?[a-zñ]{1,31}$/,
+  'a word of 1 to 31 letters a-z and ñ, with a hyphen before it to remove it',
+)
 
-export function databaseUrl(value: string): Parsed<string> {
-  const takes = 'postgres://user:password@host:port/database, or nothing for SQLite in the data folder'
-  if (value === '') return { value }
-  const url = URL.parse(value)
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return { takes }
-  return url.pathname.length > 1 ? { value } : { takes }
-}
+export const databaseUrl = readBy(
+  (value) =>
+    value === '' || (readUrl(value, /^postgres(ql)?:$/)?.pathname.length ?? 0) > 1 ? value : undefined,
+  'postgres://user:password@host:port/database, or nothing for SQLite in the data folder',
+)
 
 /** Removes everything that may be a password, even from a malformed address. */
 export function withoutSecrets(value: string): string {
@@ -140,14 +136,13 @@ export interface TelegramBot {
   readonly url: string
 }
 
-export function telegram(value: string): Parsed<TelegramBot | undefined> {
-  if (value === '') return { value: undefined }
-  const [, url, token] = /^(https?:\/\/\S+?)\/bot([^\s/]+)$/.exec(value) ?? []
-  if (url !== undefined && token !== undefined) return { value: { url, token } }
-  return /^[^\s/]+$/.test(value)
-    ? { value: { url: 'https://api.telegram.org', token: value } }
-    : { takes: 'a token, or https://host/bot<token>' }
-}
+export const telegram = optional(
+  readBy((value): TelegramBot | undefined => {
+    const [, url, token] = /^(https?:\/\/\S+?)\/bot([^\s/]+)$/.exec(value) ?? []
+    if (url !== undefined && token !== undefined) return { url, token }
+    return /^[^\s/]+$/.test(value) ? { url: 'https://api.telegram.org', token: value } : undefined
+  }, 'a token, or https://host/bot<token>'),
+)
 
 /** A server of ntfy, and the token that it may require. */
 export interface NtfyServer {
@@ -178,68 +173,55 @@ export interface SmtpServer {
   readonly encryption: 'tls' | 'starttls' | 'none'
 }
 
-export function smtpUrl(value: string): Parsed<SmtpServer | undefined> {
-  if (value === '') return { value: undefined }
-  const takes = 'smtp://user:password@host:port?from=address, smtps://…, or with &tls=off without encryption'
-  const url = URL.parse(value)
-  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return { takes }
+export const smtpUrl = optional(
+  readBy(
+    readSmtp,
+    'smtp://user:password@host:port?from=address, smtps://…, or with &tls=off without encryption',
+  ),
+)
+
+function readSmtp(value: string): SmtpServer | undefined {
+  const url = readUrl(value, /^smtps?:$/)
+  if (url === undefined || url.hostname === '') return undefined
   const { from, tls, ...others } = Object.fromEntries(url.searchParams)
   const isTls = url.protocol === 'smtps:'
   const isAddress = from !== undefined && /^[^\s@<>",;:]+@[^\s@<>",;:]+$/.test(from)
   const isOff = tls === 'off' && !isTls
-  if (!isAddress || !(tls === undefined || isOff) || Object.keys(others).length > 0) return { takes }
-  if (!/^\/?$/.test(url.pathname) || url.hash !== '') return { takes }
+  if (!isAddress || !(tls === undefined || isOff) || Object.keys(others).length > 0) return undefined
+  if (!/^\/?$/.test(url.pathname) || url.hash !== '') return undefined
   try {
     return {
-      value: {
-        host: url.hostname.replace(/^\[|\]$/g, ''),
-        port: url.port === '' ? (isTls ? 465 : 587) : Number(url.port),
-        user: decodeURIComponent(url.username),
-        password: decodeURIComponent(url.password),
-        from,
-        encryption: isTls ? 'tls' : isOff ? 'none' : 'starttls',
-      },
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port === '' ? (isTls ? 465 : 587) : Number(url.port),
+      user: decodeURIComponent(url.username),
+      password: decodeURIComponent(url.password),
+      from,
+      encryption: isTls ? 'tls' : isOff ? 'none' : 'starttls',
     }
   } catch {
     // A percent sign that is not part of an escape.
-    return { takes }
+    return undefined
   }
 }
 
-export function blobsUrl(value: string): Parsed<S3Location | undefined> {
-  if (value === '') return { value: undefined }
-  const location = parseS3Location(value)
-  return location === undefined ? { takes: S3_LOCATION_TAKES } : { value: location }
-}
+export const blobsUrl = optional(readBy(parseS3Location, S3_LOCATION_TAKES))
+export const backupPlace = optional(readBy(parsePlace, `a folder, or ${S3_LOCATION_TAKES}`))
 
-export function backupPlace(value: string): Parsed<BackupLocation | undefined> {
-  if (value === '') return { value: undefined }
-  const place = parsePlace(value)
-  return place === undefined ? { takes: `a folder, or ${S3_LOCATION_TAKES}` } : { value: place }
-}
+export const baseUrl = readBy((value) => {
+  if (value === '') return value
+  const url = readUrl(value, /^https?:$/)
+  return url?.search === '' && url.hash === '' && url.username === '' ? value.replace(/\/+$/, '') : undefined
+}, 'an http:// or https:// address without query, such as https://example.cl/catalejo')
 
-export function baseUrl(value: string): Parsed<string> {
-  const takes = 'an http:// or https:// address without query, such as https://example.cl/catalejo'
-  if (value === '') return { value }
-  const url = URL.parse(value)
-  if (url === null || !/^https?:$/.test(url.protocol)) return { takes }
-  if (url.search !== '' || url.hash !== '' || url.username !== '') return { takes }
-  return { value: value.replace(/\/+$/, '') }
-}
+export const timeZone = readBy(
+  (value) => (isTimeZone(value) ? value : undefined),
+  'an IANA time zone, such as America/Santiago',
+)
 
-export function timeZone(value: string): Parsed<string> {
-  return isTimeZone(value) ? { value } : { takes: 'an IANA time zone, such as America/Santiago' }
-}
+export const dnsServers = optional(readBy(parseServers, 'address:port,… of up to 8 servers'))
 
-export function dnsServers(value: string): Parsed<readonly ServerAddress[] | undefined> {
-  if (value === '') return { value: undefined }
-  const servers = parseServers(value)
-  return servers === undefined ? { takes: 'address:port,… of up to 8 servers' } : { value: servers }
-}
-
-export function dnsParent(value: string): Parsed<readonly ServerAddress[] | 'auto' | undefined> {
-  return value === 'auto' ? { value } : dnsServers(value)
-}
+export const dnsParent = (value: string): Parsed<readonly ServerAddress[] | 'auto' | undefined> =>
+  value === 'auto' ? { value } : dnsServers(value)
 
 export function imageSettings(value: string): Parsed<ImageSettings> {
   if (value === '') return { value: defaultImageSettings }
@@ -271,10 +253,10 @@ export function workers(value: string): Parsed<number> {
   return 'value' in parsed ? parsed : { takes: `${parsed.takes}, or auto for one per core` }
 }
 
-export function network(value: string): Parsed<string> {
-  const valid = value.includes('/') ? ipaddr.isValidCIDR(value) : ipaddr.isValid(value)
-  return valid ? { value } : { takes: 'an IP address or network, such as 10.0.0.0/8' }
-}
+export const network = readBy(
+  (value) => ((value.includes('/') ? ipaddr.isValidCIDR(value) : ipaddr.isValid(value)) ? value : undefined),
+  'an IP address or network, such as 10.0.0.0/8',
+)
 
 /** An address to listen on. */
 export interface ListenAddress {
@@ -282,20 +264,16 @@ export interface ListenAddress {
   readonly port: number
 }
 
-export function listenAddress(value: string): Parsed<ListenAddress | undefined> {
-  if (value === '') return { value: undefined }
-  const [, v6, name, digits = ''] = /^(?:\[([\da-f:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/i.exec(value) ?? []
-  const host = v6 ?? name
-  const isValid = host !== undefined && Number(digits) <= 65_535 && (v6 === undefined || ipaddr.isValid(v6))
-  return isValid
-    ? { value: { host, port: Number(digits) } }
-    : { takes: 'an address and a port, such as 127.0.0.1:9464 or [::1]:9464' }
-}
+export const listenAddress = optional(
+  readBy((value): ListenAddress | undefined => {
+    const [, v6, name, digits = ''] = /^(?:\[([\da-f:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/i.exec(value) ?? []
+    const host = v6 ?? name
+    const isValid = host !== undefined && Number(digits) <= 65_535 && (v6 === undefined || ipaddr.isValid(v6))
+    return isValid ? { host, port: Number(digits) } : undefined
+  }, 'an address and a port, such as 127.0.0.1:9464 or [::1]:9464'),
+)
 
-export function origin(value: string): Parsed<string> {
-  if (value === '*') return { value }
-  const url = URL.parse(value)
-  return url !== null && url.origin === value
-    ? { value }
-    : { takes: '* or an origin, such as https://example.cl' }
-}
+export const origin = readBy(
+  (value) => (value === '*' || URL.parse(value)?.origin === value ? value : undefined),
+  '* or an origin, such as https://example.cl',
+)

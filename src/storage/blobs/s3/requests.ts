@@ -20,42 +20,23 @@ import { openClient, getAttempts, isNamed, StoreFault, translate } from './clien
 import type { S3Location } from './location.ts'
 
 /** Limits of an S3 store. Times in milliseconds. */
-export interface S3Options {
-  /** Concurrent requests whose answers are consumed immediately. */
-  readonly requests: number
-  readonly requestsPerClient: number
-  /** Open bodies that are passed on to clients, at the clients' pace. */
-  readonly streams: number
-  readonly streamsPerAddress: number
-  /** Requests that wait, and as many streams, and how long. */
-  readonly waiting: number
-  readonly waitMs: number
-  /** Bytes of blobs that are being stored, which are in memory. A larger one is stored alone. */
-  readonly putBytes: number
-  readonly maxAttempts: number
-  /** A request fails after this long without a byte in either direction. */
-  readonly silenceMs: number
-  /** Longest time of an operation on a small object, retries included. */
-  readonly totalMs: number
-  /** A large object gets additional time at this rate. */
-  readonly minBytesPerSecond: number
-  /** A stream fails after this long without a byte: the store is silent, or its reader is. */
-  readonly stallMs: number
-  readonly pingMs: number
-  /** Keys per page of a listing. */
-  readonly pageSize: number
-}
-
-export const S3_DEFAULTS: S3Options = {
+export const S3_DEFAULTS = {
   ...POOLS.objects,
+  /** Attempts of one request, retries included. */
   maxAttempts: 3,
+  /** A request fails after this long without a byte in either direction. */
   silenceMs: 4_000,
+  /** Longest time of an operation on a small object, retries included. A large one gets additional time at the rate. */
   totalMs: 12_000,
   minBytesPerSecond: 1024 * 1024,
+  /** A stream fails after this long without a byte: the store is silent, or its reader is. */
   stallMs: 60_000,
   pingMs: 1_500,
+  /** Keys per page of a listing. */
   pageSize: 1_000,
 }
+
+export type S3Options = Readonly<typeof S3_DEFAULTS>
 
 /** Called for each operation that failed despite all retries, before its caller gets the error. */
 export type ObserveFaults = (operation: string, error: Error) => void

@@ -18,64 +18,60 @@ const NEWEST = `SELECT ${TOPICS.map((topic) => {
 }).join('')}(SELECT max(id) FROM changes) AS newest`
 
 /** Detects commits of this and other processes, on a connection that never writes. */
-export class CommitWatch implements ChangeSource {
-  readonly #reader: Connection
-  readonly #watchers = new Set<() => void>()
-  readonly #versions = new Map<Topic, number>()
-  #dataVersion = -1
-  #newest: number | undefined
+export function watchCommits(reader: Connection) {
+  const watchers = new Set<() => void>()
+  const versions = new Map<Topic, number>()
+  let dataVersion = -1
+  let newest: number | undefined
   /** Whether this turn of the event loop has polled: requests that arrive together see the same state. */
-  #polled = false
-  #timer: NodeJS.Timeout | undefined
+  let hasPolled = false
+  let timer: NodeJS.Timeout | undefined
 
-  constructor(reader: Connection) {
-    this.#reader = reader
+  function poll(): void {
+    if (hasPolled) return
+    hasPolled = true
+    setImmediate(() => (hasPolled = false))
+    const version = reader.dataVersion()
+    if (version === dataVersion) return
+    const found = reader.first(NEWEST, [newest ?? Number.MAX_SAFE_INTEGER]) ?? {}
+    for (const topic of TOPICS) if (found[topic] !== null) versions.set(topic, Number(found[topic]))
+    dataVersion = version
+    newest = Number(found['newest'] ?? 0)
+    for (const callback of watchers) callback()
   }
 
-  version(topic: Topic): number {
-    this.#poll()
-    return this.#versions.get(topic) ?? 0
+  const close = () => {
+    clearInterval(timer)
+    timer = undefined
   }
 
-  /** There is one writer, so ids grow in the order of commits: no lower one appears later. */
-  stableId(): Promise<number> {
-    this.#poll()
-    return Promise.resolve(this.#newest ?? 0)
-  }
+  return {
+    version(topic: Topic): number {
+      poll()
+      return versions.get(topic) ?? 0
+    },
 
-  /** To be called after each commit of this process. */
-  committed(): void {
-    this.#polled = false
-    if (this.#watchers.size > 0) this.#poll()
-  }
+    /** There is one writer, so ids grow in the order of commits: no lower one appears later. */
+    async stableId(): Promise<number> {
+      poll()
+      return newest ?? 0
+    },
 
-  watch(callback: () => void): () => void {
-    this.#watchers.add(callback)
-    this.#timer ??= setInterval(() => this.#poll(), POLL_MS).unref()
-    return () => {
-      this.#watchers.delete(callback)
-      if (this.#watchers.size === 0) this.close()
-    }
-  }
+    /** To be called after each commit of this process. */
+    committed(): void {
+      hasPolled = false
+      if (watchers.size > 0) poll()
+    },
 
-  close(): void {
-    clearInterval(this.#timer)
-    this.#timer = undefined
-  }
+    watch(callback: () => void): () => void {
+      watchers.add(callback)
+      timer ??= setInterval(poll, POLL_MS).unref()
+      return () => {
+        watchers.delete(callback)
+        if (watchers.size === 0) close()
+      }
+    },
 
-  #poll(): void {
-    if (this.#polled) return
-    this.#polled = true
-    setImmediate(() => (this.#polled = false))
-    const dataVersion = this.#reader.dataVersion()
-    if (dataVersion === this.#dataVersion) return
-    const found = this.#reader.first(NEWEST, [this.#newest ?? Number.MAX_SAFE_INTEGER]) ?? {}
-    for (const topic of TOPICS) {
-      const newest = found[topic]
-      if (newest !== null) this.#versions.set(topic, Number(newest))
-    }
-    this.#dataVersion = dataVersion
-    this.#newest = Number(found['newest'] ?? 0)
-    for (const callback of this.#watchers) callback()
-  }
+    close,
+  } satisfies ChangeSource & Record<string, unknown>
 }

@@ -153,31 +153,27 @@ export class ConnectionThread {
 }
 
 /** Opens a connection in a new thread for each long read. */
-export class SeparateThreads {
-  readonly #path: string
-  readonly #opening = new Set<Promise<ConnectionThread>>()
+export function separateThreads(path: string) {
+  const threads = new Set<Promise<ConnectionThread>>()
+  return {
+    /** @param timeoutMs statements that take longer are abandoned */
+    async run<T>(work: (reader: Reader) => Promise<T>, timeoutMs?: number): Promise<T> {
+      const opening = ConnectionThread.open({ path, mode: 'scan' }, timeoutMs)
+      threads.add(opening)
+      try {
+        await using thread = await opening
+        return await work(readerOn((form, query) => thread.read(form, query)))
+      } finally {
+        threads.delete(opening)
+      }
+    },
 
-  constructor(path: string) {
-    this.#path = path
-  }
-
-  /** @param timeoutMs statements that take longer are abandoned */
-  async run<T>(work: (reader: Reader) => Promise<T>, timeoutMs?: number): Promise<T> {
-    const opening = ConnectionThread.open({ path: this.#path, mode: 'scan' }, timeoutMs)
-    this.#opening.add(opening)
-    try {
-      await using thread = await opening
-      return await work(readerOn((form, query) => thread.read(form, query)))
-    } finally {
-      this.#opening.delete(opening)
-    }
-  }
-
-  /** Abandons what is running. */
-  async close(): Promise<void> {
-    for (const opening of this.#opening) {
-      const thread = await opening.catch(() => undefined)
-      await thread?.terminate()
-    }
+    /** Abandons what is running. */
+    async close(): Promise<void> {
+      for (const opening of threads) {
+        const thread = await opening.catch(() => undefined)
+        await thread?.terminate()
+      }
+    },
   }
 }

@@ -22,8 +22,8 @@ import { sqliteDialect } from '../dialect.ts'
 import { StorageFault, UnansweredFault, onStorage } from '../faults.ts'
 import { newest, migrations as released } from '../migrations/index.ts'
 import { raw, readerOn, sql, sqlValues, type SqlValue } from '../sql.ts'
-import { CommitWatch } from './commit-watch.ts'
-import { ConnectionThread, type MigrationOptions, SeparateThreads } from './connection-thread.ts'
+import { watchCommits } from './commit-watch.ts'
+import { ConnectionThread, type MigrationOptions, separateThreads } from './connection-thread.ts'
 import { Connection, schemaVersionAt } from './connection.ts'
 
 /** One statement of a transaction that fills a database may build an index of a large table. */
@@ -46,7 +46,7 @@ export async function openSqlite(
   const migration = existing ? undefined : { schema, migrations }
   const { writer, scanner, reader } = await connect(path, load ? 'load' : 'write', migration)
   if (writer.version !== 0 && writer.version < schema) onMigrated?.(writer.version, schema)
-  const watch = new CommitWatch(reader)
+  const watch = watchCommits(reader)
   // SQLite has one writer.
   const writes = new WriteGate(1)
   const scans = scanGate(1)
@@ -59,9 +59,9 @@ export async function openSqlite(
   )
   /** Damage that an operation met. Until a check finds the file whole, nothing is written: pages in memory may hide the damage. */
   let damage: StorageFault | undefined
-  const diskReserve = new Reserve(join(dirname(path), 'reserve'))
+  const diskReserve = reserveSpace(join(dirname(path), 'reserve'))
   const reserving = reserve ? diskReserve.restore() : undefined
-  const separate = new SeparateThreads(path)
+  const separate = separateThreads(path)
   let closing: Promise<void> | undefined
   const closeOnce = () => (closing ??= close())
 
@@ -243,53 +243,44 @@ const RETRY_MS = 1_000
  * could be deleted. A file reserves some: it is truncated when a deletion finds the disk full, and from then on only
  * deletions may write until it can be filled again. Processes that share the database share the file.
  */
-class Reserve {
-  readonly #path: string
-  #triedAt = -Infinity
-  #restoring: Promise<void> | undefined
+function reserveSpace(path: string) {
+  let triedAt = -Infinity
+  let restoring: Promise<void> | undefined
+  const getSize = () => statSync(path, { throwIfNoEntry: false })?.size
 
-  constructor(path: string) {
-    this.#path = path
-  }
-
-  /** Whether the space was released and not restored. A disk that never had room for it counts as restored. */
-  get isReleased(): boolean {
-    return this.#size === 0
-  }
-
-  get #size(): number | undefined {
-    return statSync(this.#path, { throwIfNoEntry: false })?.size
-  }
-
-  /** Releases the space. Returns false if there is none. */
-  release(): boolean {
-    if ((this.#size ?? 0) === 0) return false
-    truncateSync(this.#path, 0)
-    return true
-  }
-
-  /** Reserves the space again if the disk has twice as much. Concurrent calls share one attempt. */
-  restore(): Promise<void> {
-    this.#restoring ??= this.#restore().finally(() => (this.#restoring = undefined))
-    return this.#restoring
-  }
-
-  async #restore(): Promise<void> {
+  async function fill(): Promise<void> {
     const now = performance.now()
-    if (now - this.#triedAt < RETRY_MS) return
-    this.#triedAt = now
+    if (now - triedAt < RETRY_MS) return
+    triedAt = now
     // One file per process, renamed when complete: an empty file would mean that the space was released.
-    const filling = `${this.#path}.${process.pid}`
+    const filling = `${path}.${process.pid}`
     try {
-      if ((this.#size ?? 0) > 0) return
-      const { bavail, blocks, bsize } = await statfs(dirname(this.#path))
+      if ((getSize() ?? 0) > 0) return
+      const { bavail, blocks, bsize } = await statfs(dirname(path))
       const bytes = Math.min(MAX_BYTES, Math.floor(blocks * bsize * PART_OF_DISK))
       if (bavail * bsize < 2 * bytes) return
       await fillFile(filling, bytes)
-      renameSync(filling, this.#path)
+      renameSync(filling, path)
     } catch {
       // Without a reserve the service works as on a disk that never had room for it.
       rmSync(filling, { force: true })
     }
+  }
+
+  return {
+    /** Whether the space was released and not restored. A disk that never had room for it counts as restored. */
+    get isReleased(): boolean {
+      return getSize() === 0
+    },
+
+    /** Releases the space. Returns false if there is none. */
+    release(): boolean {
+      if ((getSize() ?? 0) === 0) return false
+      truncateSync(path, 0)
+      return true
+    },
+
+    /** Reserves the space again if the disk has twice as much. Concurrent calls share one attempt. */
+    restore: (): Promise<void> => (restoring ??= fill().finally(() => (restoring = undefined))),
   }
 }
