@@ -1,6 +1,6 @@
 import { createAccounts } from '../accounts/index.ts'
 import type { Flags } from '../server/config/config.ts'
-import { Audit, limitsSet } from '../http/auth/audit.ts'
+import { openAudit, limitsSet } from '../http/auth/audit.ts'
 import { systemClock } from '../lib/clock.ts'
 import {
   createAccountPolicies,
@@ -41,7 +41,7 @@ export async function setAccount({ config, own, positionals: [name = ''] }: Opti
     if (found.service !== 'imagestore') return fail(faultOf('no-images', found.name))
     const policy = await createAccountPolicies(database).change(found, change)
     if (policy === undefined) return fail(faultOf('unknown', name))
-    const audit = new Audit(database, systemClock)
+    const audit = openAudit(database, systemClock)
     await audit.record(commandActor(), 'limits.set', limitsSet(found.name, policy))
     if (change.delivery !== undefined) console.log(`${found.name}\t${policy.delivery}`)
     if (change.max_bytes !== undefined || change.max_images !== undefined) {
@@ -57,7 +57,7 @@ export async function accountSecret({ config, positionals, switches }: Options):
   await withDatabase(config, { existing: true }, async (database) => {
     const outcome = await updateDelivery(database, name, { secret })
     if (outcome.kind !== 'updated') return fail(faultOf(outcome.kind, name))
-    if (secret === 'new') await new Audit(database, systemClock).record(commandActor(), 'secret.renew', name)
+    if (secret === 'new') await openAudit(database, systemClock).record(commandActor(), 'secret.renew', name)
     console.log(outcome.secret)
   })
 }

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { Audit, type Actor } from '../http/auth/audit.ts'
+import { openAudit, type Actor } from '../http/auth/audit.ts'
 import type { AuditEntry } from '../http/auth/queries.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
@@ -21,7 +21,7 @@ export async function printAudit({ config, own }: Options): Promise<void> {
 }
 
 async function* allEntries(database: Database, account: string | undefined): AsyncGenerator<string> {
-  const audit = new Audit(database, systemClock)
+  const audit = openAudit(database, systemClock)
   yield `${HEAD.join('\t')}\n`
   for (let after: AuditEntry | undefined; ;) {
     const entries = await audit.page(PART, after, account)

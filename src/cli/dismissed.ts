@@ -1,4 +1,4 @@
-import { Audit } from '../http/auth/audit.ts'
+import { openAudit } from '../http/auth/audit.ts'
 import { systemClock } from '../lib/clock.ts'
 import { parseLabel } from '../lib/domain-names.ts'
 import { openDatabase } from '../server/open-database.ts'
@@ -46,6 +46,6 @@ export async function forgetDismissed({ config, positionals }: Options): Promise
   }
   await using database = await openDatabase(config, { existing: true })
   const count = await forgetNames(database, systemClock, names)
-  await new Audit(database, systemClock).record(commandActor(), 'dismissed.forget', names.join(' '))
+  await openAudit(database, systemClock).record(commandActor(), 'dismissed.forget', names.join(' '))
   console.log(`${count} forgotten`)
 }

@@ -1,6 +1,6 @@
 import { createAccounts, type Accounts } from '../accounts/index.ts'
 import type { Config, Flags } from '../server/config/config.ts'
-import { Audit, createdKey } from '../http/auth/audit.ts'
+import { openAudit, createdKey, type Audit } from '../http/auth/audit.ts'
 import { systemClock } from '../lib/clock.ts'
 import {
   MAX_LIFETIME_DAYS,
@@ -81,7 +81,7 @@ async function withAccounts(
   use: (accounts: Accounts, audit: Audit) => Promise<void>,
 ): Promise<void> {
   await withDatabase(config, { ...options, ...upgrading(config) }, (database) =>
-    use(createAccounts(database, systemClock), new Audit(database, systemClock)),
+    use(createAccounts(database, systemClock), openAudit(database, systemClock)),
   )
 }
 

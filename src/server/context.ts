@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { DeliveryGates } from '../deliveries/delivery-attempt.ts'
 import { createAccounts } from '../accounts/index.ts'
-import { Audit } from '../http/auth/audit.ts'
+import { openAudit } from '../http/auth/audit.ts'
 import { observed, openBlobs, reasonOf } from '../storage/blobs/open.ts'
 import type { ObserveAttempts, ObserveFaults } from '../storage/blobs/s3/requests.ts'
 import { Staging } from '../storage/blobs/staging.ts'
@@ -147,7 +147,7 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
     /** In front of deliveries to receivers that accounts choose. */
     deliveries: new DeliveryGates(),
     accounts,
-    audit: new Audit(database, clock),
+    audit: openAudit(database, clock),
     health,
     dns,
     /** The words that names are split into. */

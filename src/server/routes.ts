@@ -16,7 +16,7 @@ import {
   watchWebhooks,
 } from '../domainwatch/index.ts'
 import { Authenticator, failureLimit } from '../http/auth/authenticator.ts'
-import { BodyBudget } from '../http/body/budget.ts'
+import { createBodyBudget } from '../http/body/budget.ts'
 import { addressClient, type Peer } from '../http/client.ts'
 import { claimFromDatabase, KeyRateLimit } from '../http/auth/key-rate-limit.ts'
 import { RequestTurns } from '../http/connection-limits.ts'
@@ -45,7 +45,7 @@ export async function createRoutes(
     context
   const minRate = { bytesPerSecond: limits.bodyMinBytesPerSecond, windowMs: limits.bodyRateWindowMs }
   const memoryFraction = 1 / config.workers
-  const bodies = new BodyBudget({
+  const bodies = createBodyBudget({
     minRate,
     largestBody: Math.max(maxBodyBytes(config.maxImageBytes), BATCH_BODY_BYTES),
     memoryFraction,

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OverloadError } from '../../lib/errors.ts'
 import { requestClient } from '../../lib/client.ts'
-import { BodyBudget } from './budget.ts'
+import { createBodyBudget, type BodyBudget } from './budget.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
 const minRate = { bytesPerSecond: 0, windowMs: 1_000 }
 /** 20 MiB: 15 per account, 11 per address; of them 1 MiB for small bodies: 768 and 576 KiB. */
-const newBudget = () => new BodyBudget({ minRate, largestBody: 8 * MIB, memoryFraction: 1 / 16 })
+const newBudget = () => createBodyBudget({ minRate, largestBody: 8 * MIB, memoryFraction: 1 / 16 })
 
 /** Opens the memory of a body without a key, or with one, and lets it grow in steps of 64 KiB. */
 function hold(budget: BodyBudget, bytes: number, address: string, account?: number) {

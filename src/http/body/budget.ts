@@ -14,7 +14,7 @@ export interface MinTransferRate {
   readonly windowMs: number
 }
 
-export interface BodyBudgetOptions {
+interface BodyBudgetOptions {
   readonly minRate: MinTransferRate
   /** The largest body of any endpoint. */
   readonly largestBody: number
@@ -23,80 +23,65 @@ export interface BodyBudgetOptions {
 }
 
 /** Memory for bodies that are being received or processed. */
-export class BodyBudget {
-  readonly minRate: MinTransferRate
-  readonly #small: ByteBudget
-  readonly #large: ByteBudget
-
-  constructor({ minRate, largestBody, memoryFraction }: BodyBudgetOptions) {
-    this.minRate = minRate
-    this.#small = new ByteBudget(Math.max(MIN_RESERVED_BYTES, RESERVED_BYTES * memoryFraction))
-    this.#large = new ByteBudget(Math.max(largestBody, LARGE_BYTES * memoryFraction), largestBody)
-  }
-
-  open(client: Client): BodyMemory {
-    return new BodyMemory(client, this.#small, this.#large)
-  }
-}
+export type BodyBudget = ReturnType<typeof createBodyBudget>
 
 /** The memory that one body holds. */
-export class BodyMemory {
-  /** Called when it was given to another client. */
-  onDisplaced: () => void = () => {}
-  readonly #small: ByteBudget
-  readonly #large: ByteBudget
-  #client: Client
-  #hold: ByteHold | undefined
-  #bytes = 0
+export type BodyMemory = ReturnType<BodyBudget['open']>
 
-  constructor(client: Client, small: ByteBudget, large: ByteBudget) {
-    this.#client = client
-    this.#small = small
-    this.#large = large
-  }
+export function createBodyBudget({ minRate, largestBody, memoryFraction }: BodyBudgetOptions) {
+  const small = new ByteBudget(Math.max(MIN_RESERVED_BYTES, RESERVED_BYTES * memoryFraction))
+  const large = new ByteBudget(Math.max(largestBody, LARGE_BYTES * memoryFraction), largestBody)
+  return { minRate, open }
 
-  get client(): Client {
-    return this.#client
-  }
+  function open(client: Client) {
+    let bytes = 0
+    let hold: ByteHold | undefined
+    const memory = {
+      client,
+      /** Called when it was given to another client. */
+      onDisplaced: () => {},
 
-  /** @throws OverloadError if there is no memory for `bytes` more */
-  grow(bytes: number): void {
-    this.#bytes += bytes
-    if (this.#bytes - bytes > SMALL_BYTES) this.#hold?.grow(bytes)
-    else this.#charge()
-  }
+      /** @throws OverloadError if there is no memory for `more` bytes */
+      grow(more: number): void {
+        bytes += more
+        if (bytes - more > SMALL_BYTES) hold?.grow(more)
+        else charge()
+      },
 
-  /** Marks the body as received: it is not displaced any more. */
-  pin(): void {
-    this.#hold?.pin()
-  }
+      /** Marks the body as received: it is not displaced any more. */
+      pin(): void {
+        hold?.pin()
+      },
 
-  /** Charges the client whose key was found in the received body. */
-  assignTo(client: Client): void {
-    if (client === this.#client) return
-    this.#client = client
-    this.#charge()
-    this.pin()
-  }
+      /** Charges the client whose key was found in the received body. */
+      assignTo(owner: Client): void {
+        if (owner === memory.client) return
+        memory.client = owner
+        charge()
+        memory.pin()
+      },
 
-  /** Calling it again has no effect. */
-  release(): void {
-    this.#hold?.release()
-  }
-
-  #charge(): void {
-    this.release()
-    if (this.#bytes <= SMALL_BYTES) {
-      // Small bodies do not displace each other: they use the memory of large ones.
-      this.#hold = this.#small.open(this.#client, () => {})
-      this.#hold.pin()
-      try {
-        return this.#hold.grow(this.#bytes)
-      } catch (error) {
-        if (!isOverload(error)) throw error
-      }
+      /** Calling it again has no effect. */
+      release(): void {
+        hold?.release()
+      },
     }
-    this.#hold = this.#large.open(this.#client, () => this.onDisplaced())
-    this.#hold.grow(this.#bytes)
+    return memory
+
+    function charge(): void {
+      memory.release()
+      if (bytes <= SMALL_BYTES) {
+        // Small bodies do not displace each other: they use the memory of large ones.
+        hold = small.open(memory.client, () => {})
+        hold.pin()
+        try {
+          return hold.grow(bytes)
+        } catch (error) {
+          if (!isOverload(error)) throw error
+        }
+      }
+      hold = large.open(memory.client, () => memory.onDisplaced())
+      hold.grow(bytes)
+    }
   }
 }

@@ -70,88 +70,80 @@ export interface Operation {
 export const DIGEST = 'sha256'
 
 /** The requests of one store. The SDK retries them until their answer begins. */
-export class S3Requests {
-  readonly client: S3Client
-  readonly #location: S3Location
-  readonly #options: S3Options
-  readonly #onFault: ObserveFaults
-  readonly #onAttempts: ObserveAttempts
-  readonly #streaming: S3Client
-  readonly #gate: SharedGate
-
-  constructor(location: S3Location, options: S3Options, onFault: ObserveFaults, onAttempts: ObserveAttempts) {
-    const { maxAttempts, requests, requestsPerClient, silenceMs, stallMs, streams, waiting, waitMs } = options
-    this.#location = location
-    this.#options = options
-    this.#onFault = onFault
-    this.#onAttempts = onAttempts
-    this.client = openClient(location, { maxSockets: requests, maxAttempts, silenceMs })
-    const slow = { headMs: silenceMs, silenceMs: stallMs }
-    this.#streaming = openClient(location, { maxSockets: streams, maxAttempts, ...slow })
-    this.#gate = new SharedGate({ running: requests, perClient: requestsPerClient, waiting, waitMs })
-  }
+export function openRequests(
+  location: S3Location,
+  options: S3Options,
+  onFault: ObserveFaults,
+  onAttempts: ObserveAttempts,
+) {
+  const { maxAttempts, requests, requestsPerClient, silenceMs, stallMs, streams, waiting, waitMs } = options
+  const client = openClient(location, { maxSockets: requests, maxAttempts, silenceMs })
+  const slow = { headMs: silenceMs, silenceMs: stallMs }
+  const streaming = openClient(location, { maxSockets: streams, maxAttempts, ...slow })
+  const gate = new SharedGate({ running: requests, perClient: requestsPerClient, waiting, waitMs })
+  return { client, objectOf, observed, report, operate, open, send, get, head, remove, close }
 
   /** @param name of the object, under the prefix of the store */
-  objectOf(name: string): { Bucket: string; Key: string } {
-    return { Bucket: this.#location.bucket, Key: this.#location.prefix + name }
+  function objectOf(name: string): { Bucket: string; Key: string } {
+    return { Bucket: location.bucket, Key: location.prefix + name }
   }
 
   /** Reports the failure of an operation, unless its caller has left, and turns its error into one that a caller may see. */
-  async observed<T>(name: string, work: () => Promise<T>, left?: AbortSignal): Promise<T> {
+  async function observed<T>(name: string, work: () => Promise<T>, left?: AbortSignal): Promise<T> {
     try {
       return await work()
     } catch (error) {
       left?.throwIfAborted()
-      throw this.report(name, error)
+      throw report(name, error)
     }
   }
 
-  report(name: string, error: unknown): Error {
+  function report(name: string, error: unknown): Error {
     const fault = translate(name, error)
-    this.#onFault(name, fault)
+    onFault(name, fault)
     return fault
   }
 
   /** Runs an operation in the turn of its caller. @param bytes that it moves, which extend the deadline */
-  operate<T>(
+  function operate<T>(
     name: string,
     bytes: number,
     work: (operation: Operation) => Promise<T>,
-    { client, signal: left }: Caller = SERVICE,
+    { client: caller, signal: left }: Caller = SERVICE,
   ): Promise<T> {
-    const ms = this.#options.totalMs + (bytes / this.#options.minBytesPerSecond) * 1_000
-    const run = () => withDeadline(ms, left, (signal) => work({ name, signal, client: this.client }))
-    return this.#gate.run(client, () => this.observed(name, run, left), left)
+    const ms = options.totalMs + (bytes / options.minBytesPerSecond) * 1_000
+    const run = () => withDeadline(ms, left, (signal) => work({ name, signal, client }))
+    return gate.run(caller, () => observed(name, run, left), left)
   }
 
   /** Requests an object whose body is read at the pace of a client. Resolves when it has begun: until then a fault can be reported. */
-  open(key: string, expected: Expected, left: AbortSignal): Promise<Download | undefined> {
-    return withDeadline(this.#options.totalMs, left, async (signal) => {
-      const found = await this.get(key, { name: 'stream', signal, client: this.#streaming }, expected)
+  function open(key: string, expected: Expected, left: AbortSignal): Promise<Download | undefined> {
+    return withDeadline(options.totalMs, left, async (signal) => {
+      const found = await get(key, { name: 'stream', signal, client: streaming }, expected)
       if (found !== undefined && found.size > 0) await once(found.body, 'readable')
       return found
     })
   }
 
-  async send<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
-    { name, signal, client }: Operation,
+  async function send<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+    { name, signal, client: connections }: Operation,
     command: Command<Input, Output>,
   ): Promise<Output> {
     let attempts = 1
     try {
-      const answer = await client.send(command, { abortSignal: signal })
+      const answer = await connections.send(command, { abortSignal: signal })
       attempts = answer.$metadata.attempts ?? 1
       return answer
     } catch (error) {
       attempts = getAttempts(error)
       throw error
     } finally {
-      this.#onAttempts(name, attempts)
+      onAttempts(name, attempts)
     }
   }
 
   /** Requests an object. Undefined if there is none. */
-  async get(
+  async function get(
     key: string,
     operation: Operation,
     { range, size }: Expected = {},
@@ -159,7 +151,7 @@ export class S3Requests {
     const part = range !== undefined && { Range: range }
     let answer
     try {
-      answer = await this.send(operation, new GetObjectCommand({ ...this.objectOf(key), ...part }))
+      answer = await send(operation, new GetObjectCommand({ ...objectOf(key), ...part }))
     } catch (error) {
       if (isNamed(error, 'NoSuchKey')) return undefined
       if (isNamed(error, 'InvalidRange')) throw new BlobDamaged(`${key} has no ${range}`)
@@ -179,9 +171,9 @@ export class S3Requests {
   }
 
   /** Returns the headers of an object. Undefined if there is none. */
-  async head(key: string, operation: Operation): Promise<HeadObjectCommandOutput | undefined> {
+  async function head(key: string, operation: Operation): Promise<HeadObjectCommandOutput | undefined> {
     try {
-      return await this.send(operation, new HeadObjectCommand(this.objectOf(key)))
+      return await send(operation, new HeadObjectCommand(objectOf(key)))
     } catch (error) {
       if (isNamed(error, 'NotFound', 'NoSuchKey')) return undefined
       throw error
@@ -189,17 +181,17 @@ export class S3Requests {
   }
 
   /** Removes an object if there is one. */
-  async remove(key: string, operation: Operation): Promise<void> {
+  async function remove(key: string, operation: Operation): Promise<void> {
     try {
-      await this.send(operation, new DeleteObjectCommand(this.objectOf(key)))
+      await send(operation, new DeleteObjectCommand(objectOf(key)))
     } catch (error) {
       if (!isNamed(error, 'NoSuchKey')) throw error
     }
   }
 
-  close(): void {
-    this.client.destroy()
-    this.#streaming.destroy()
+  function close(): void {
+    client.destroy()
+    streaming.destroy()
   }
 }
 

@@ -18,7 +18,7 @@ import type { S3Location } from './location.ts'
 import {
   DIGEST,
   S3_DEFAULTS,
-  S3Requests,
+  openRequests,
   withDeadline,
   type Download,
   type ObserveAttempts,
@@ -45,7 +45,7 @@ export function openS3Blobs(
 ): { readonly store: BlobStore; readonly close: () => void } {
   const { bucket, prefix, endpoint, publicEndpoint = endpoint } = location
   const { putBytes, streams: running, streamsPerAddress, waiting, waitMs } = options
-  const requests = new S3Requests(location, options, onFault, onAttempts)
+  const requests = openRequests(location, options, onFault, onAttempts)
   // Only signs URLs, for clients that may reach the store at another address than this service.
   const signer = openClient({ ...location, endpoint: publicEndpoint }, { maxSockets: 1, maxAttempts: 1 })
   const perClient = Math.max(1, running - streamsPerAddress)
@@ -260,7 +260,7 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 
 /** Opens what others have stored below a prefix, whatever its names are and however deep they lie. */
 export function openObjects(location: S3Location) {
-  const requests = new S3Requests(
+  const requests = openRequests(
     location,
     S3_DEFAULTS,
     () => {},
