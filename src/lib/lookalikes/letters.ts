@@ -123,16 +123,21 @@ export function toReplacement(one: number, other: number): Replacement {
 }
 
 /** By `pairKey`: `toReplacement(one, other).cost`; 0 for a letter and itself. */
-export const replacementCosts = new Uint8Array(256 * 256).map((_, key) =>
-  key >> 8 === (key & 255) ? 0 : toReplacement(key >> 8, key & 255).cost,
-)
+export const replacementCosts = new Uint8Array(256 * 256).fill(ORDINARY_COST)
 
 /** By `pairKey`: 1 if two letters are next to each other on a keyboard, where an accent is typed with its letter. */
-export const areNeighbours = new Uint8Array(256 * 256).map((_, key) => {
-  const [one, other] = [key >> 8, key & 255]
-  const isNeighbour = neighbours.has(key) || neighbours.has(pairKey(bases[one] ?? 0, bases[other] ?? 0))
-  return isNeighbour ? 1 : 0
-})
+export const areNeighbours = new Uint8Array(256 * 256)
+
+// Names have no other letters: all pairs of octets would take 10 ms of every start.
+const LETTERS = Array.from('-0123456789abcdefghijklmnopqrstuvwxyzáéíñóúü', getCode)
+for (const one of LETTERS) {
+  for (const other of LETTERS) {
+    const key = pairKey(one, other)
+    const isNeighbour = neighbours.has(key) || neighbours.has(pairKey(bases[one] ?? 0, bases[other] ?? 0))
+    replacementCosts[key] = one === other ? 0 : toReplacement(one, other).cost
+    areNeighbours[key] = isNeighbour ? 1 : 0
+  }
+}
 
 /** Returns a name in Latin-1, which holds all of .cl's letters. */
 export function toOctets(name: string): Uint8Array {
