@@ -39,10 +39,10 @@ export interface AccountsOptions {
 
 const NO_POLICY = { max_images: null, max_bytes: null, delivery: null }
 
-export function accountsRoute(
+export function accountRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { clock, database, keys: apiKeys, policies }: AccountsOptions,
+  { clock, database, keys: apiKeys, policies, releaseClaims }: AccountsOptions,
 ): void {
   simpleEndpoint(app, shared, {
     route: 'GET /api/v1/admin/accounts',
@@ -90,6 +90,60 @@ export function accountsRoute(
       return { status: 200, count: data.length, data }
     },
   })
+
+  for (const { route, deprecated } of ROUTES) {
+    simpleEndpoint(app, shared, {
+      route,
+      scopes: [],
+      parameters: {
+        account: text('Name of an account of imagestore', 400),
+        max_images: limit('Quota of images'),
+        max_bytes: limit('Quota of bytes of all images'),
+        delivery: choice('Delivery mode of the images', policies.modes),
+      },
+      operation: deprecated ? 'settleAccount' : 'setLimits',
+      summary: deprecated
+        ? 'Set the limits of an application, by the former name of this endpoint'
+        : 'Set the limits and the delivery mode of an application',
+      description:
+        'Changes only the given parameters, all or none of them. Images that exceed a new limit are kept.',
+      deprecated,
+      answers: {
+        200: limitsAnswer,
+        ...otherAccount('grupo', 'domainwatch'),
+      },
+      async handle({ identity, values: { account = '', max_images, max_bytes, delivery } }) {
+        const found = await getAccount(apiKeys, 'imagestore', account)
+        const updated = await policies.change(found, {
+          ...(max_images === undefined ? {} : { max_images: max_images.max }),
+          ...(max_bytes === undefined ? {} : { max_bytes: max_bytes.max }),
+          ...(delivery === undefined ? {} : { delivery }),
+        })
+        if (updated === undefined) throw adminErrors.account_not_found()
+        await shared.audit.record(identity, 'limits.set', limitsSet(found.name, updated))
+        return { status: 200, account: found.name, ...updated }
+      },
+    })
+  }
+
+  simpleEndpoint(app, shared, {
+    route: 'POST /api/v1/admin/release',
+    scopes: [],
+    parameters: { account: { ...text('Name of an account of domainwatch', 400), required: true } },
+    operation: 'releaseClaims',
+    summary: 'Release all records that an account has claimed',
+    description: 'Lets other accounts claim the records.',
+    answers: {
+      200: releasedAnswer,
+      ...otherAccount('fotos', 'imagestore'),
+    },
+    async handle({ identity, values: { account = '' } }) {
+      const { id, name } = await getAccount(apiKeys, 'domainwatch', account)
+      const count = await releaseClaims(id)
+      await shared.audit.record(identity, 'claims.release', name)
+      return { status: 200, account: name, count }
+    },
+  })
 }
 
 function getUses(keys: readonly KeyRecord[], now: number) {
@@ -117,72 +171,6 @@ const ROUTES = [
   { route: 'POST /api/v1/admin/limits', deprecated: false },
   { route: 'POST /api/v1/admin/settle', deprecated: true },
 ] as const
-
-export function limitsRoutes(
-  app: HttpServer,
-  shared: EndpointShared,
-  { keys, policies }: Pick<AccountsOptions, 'keys' | 'policies'>,
-): void {
-  for (const { route, deprecated } of ROUTES) {
-    simpleEndpoint(app, shared, {
-      route,
-      scopes: [],
-      parameters: {
-        account: text('Name of an account of imagestore', 400),
-        max_images: limit('Quota of images'),
-        max_bytes: limit('Quota of bytes of all images'),
-        delivery: choice('Delivery mode of the images', policies.modes),
-      },
-      operation: deprecated ? 'settleAccount' : 'setLimits',
-      summary: deprecated
-        ? 'Set the limits of an application, by the former name of this endpoint'
-        : 'Set the limits and the delivery mode of an application',
-      description:
-        'Changes only the given parameters, all or none of them. Images that exceed a new limit are kept.',
-      deprecated,
-      answers: {
-        200: limitsAnswer,
-        ...otherAccount('grupo', 'domainwatch'),
-      },
-      async handle({ identity, values: { account = '', max_images, max_bytes, delivery } }) {
-        const found = await getAccount(keys, 'imagestore', account)
-        const updated = await policies.change(found, {
-          ...(max_images === undefined ? {} : { max_images: max_images.max }),
-          ...(max_bytes === undefined ? {} : { max_bytes: max_bytes.max }),
-          ...(delivery === undefined ? {} : { delivery }),
-        })
-        if (updated === undefined) throw adminErrors.account_not_found()
-        await shared.audit.record(identity, 'limits.set', limitsSet(found.name, updated))
-        return { status: 200, account: found.name, ...updated }
-      },
-    })
-  }
-}
-
-export function releaseRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  { keys, releaseClaims }: Pick<AccountsOptions, 'keys' | 'releaseClaims'>,
-): void {
-  simpleEndpoint(app, shared, {
-    route: 'POST /api/v1/admin/release',
-    scopes: [],
-    parameters: { account: { ...text('Name of an account of domainwatch', 400), required: true } },
-    operation: 'releaseClaims',
-    summary: 'Release all records that an account has claimed',
-    description: 'Lets other accounts claim the records.',
-    answers: {
-      200: releasedAnswer,
-      ...otherAccount('fotos', 'imagestore'),
-    },
-    async handle({ identity, values: { account = '' } }) {
-      const { id, name } = await getAccount(keys, 'domainwatch', account)
-      const count = await releaseClaims(id)
-      await shared.audit.record(identity, 'claims.release', name)
-      return { status: 200, account: name, count }
-    },
-  })
-}
 
 /** Finds an account by its name, in any form of its characters. @throws HttpError 404, or 409 if it is of another service */
 async function getAccount(keys: ApiKeys, service: Service, account: string): Promise<AccountRecord> {

@@ -5,20 +5,18 @@ import { invalidCursor, toPage } from '../http/headers.ts'
 import type { Measurements } from '../http/observability.ts'
 import { integer, text } from '../http/parameters.ts'
 import type { HttpServer } from '../http/server.ts'
-import type { Clock } from '../lib/clock.ts'
 import { withTimeout } from '../lib/concurrency.ts'
-import type { Database } from '../storage/database/database.ts'
 import { countDomains, totalStorage } from './queries.ts'
-import { accountsRoute, limitsRoutes, releaseRoute, type AccountsOptions } from './accounts.ts'
+import { accountRoutes, type AccountsOptions } from './accounts.ts'
 import { keysRoutes } from './keys.ts'
 import { systemAnswer, doctorAnswer, auditAnswer } from './schemas.ts'
 
 const PING_TIMEOUT_MS = 2_000
 const PREFIX = 'catalejo_'
+const DEFAULT_PAGE = 100
+const MAX_PAGE = 1_000
 
-export interface SystemOptions {
-  readonly database: Database
-  readonly clock: Clock
+export interface AdminOptions extends AccountsOptions {
   readonly version: string
   readonly timeZone: string
   readonly settings: readonly { readonly name: string; readonly value: string; readonly from: string }[]
@@ -26,10 +24,61 @@ export interface SystemOptions {
   readonly blobs: { readonly kind: 'files' | 's3'; readonly ping: () => Promise<void> }
   /** Returns the measurements of all processes that serve together. */
   readonly measurements: () => Promise<Measurements>
+  /** Looks at the instance. */
+  readonly diagnose: () => Promise<readonly object[]>
+  readonly baseUrl: () => string
 }
 
-function systemRoute(app: HttpServer, shared: EndpointShared, options: SystemOptions): void {
-  const { database, clock, version, timeZone, engine, blobs, measurements, settings } = options
+/** The endpoints for the owner of the service, with a key of the service `admin`. */
+export function adminRoutes(app: HttpServer, shared: EndpointShared, options: AdminOptions): void {
+  const { baseUrl, database, clock, diagnose, version, timeZone, engine, blobs, measurements, settings } =
+    options
+  accountRoutes(app, shared, options)
+  keysRoutes(app, shared, options)
+
+  simpleEndpoint(app, shared, {
+    route: 'GET /api/v1/admin/audit',
+    scopes: [],
+    parameters: {
+      account: text('Only entries of this account or `cli:` user', 400),
+      limit: integer(`Entries per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
+      cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),
+    },
+    operation: 'listAuditEntries',
+    summary: 'Read who did what',
+    description:
+      'Lists changes of keys, limits and rules, deletions and bulk changes of the last year, the latest first. The `Link` header has the ' +
+      'address of the next page, if there is one.',
+    answers: { 200: auditAnswer },
+    async handle(call) {
+      const { account, limit = DEFAULT_PAGE, cursor } = call.values
+      const after = cursor === undefined ? undefined : readCursor(cursor)
+      const entries = await shared.audit.page(limit + 1, after, account?.trim().normalize('NFC'))
+      const shown = toPage(call, baseUrl, entries, limit, ({ at, id }) => `${at}.${id}`)
+      const data = shown.map(({ at, actor, key_id, action, subject }) => {
+        return { date: Math.floor(at / 1_000), account: actor, key: key_id, action, subject }
+      })
+      return { status: 200, count: data.length, data }
+    },
+  })
+
+  /** Calls of the doctor that overlap share one look. */
+  let running: Promise<readonly object[]> | undefined
+  simpleEndpoint(app, shared, {
+    route: 'GET /api/v1/admin/doctor',
+    scopes: [],
+    parameters: {},
+    operation: 'diagnoseService',
+    summary: 'Diagnose the service',
+    description:
+      'Returns the findings of `catalejo doctor`. Takes seconds, more with a large SQLite database.',
+    answers: { 200: doctorAnswer },
+    async handle() {
+      running ??= diagnose().finally(() => (running = undefined))
+      return { status: 200, data: await running }
+    },
+  })
+
   const started = Math.floor(clock.now() / 1_000)
   simpleEndpoint(app, shared, {
     route: 'GET /api/v1/admin/system',
@@ -81,80 +130,9 @@ function toFigures(measured: Measurements): Record<string, number> {
   return figures
 }
 
-export interface DoctorOptions {
-  /** Looks at the instance. */
-  readonly diagnose: () => Promise<readonly object[]>
-}
-
-/** Registers the findings of `catalejo doctor`, from inside the service. */
-function doctorRoute(app: HttpServer, shared: EndpointShared, { diagnose }: DoctorOptions): void {
-  /** Calls that overlap share one look. */
-  let running: Promise<readonly object[]> | undefined
-  simpleEndpoint(app, shared, {
-    route: 'GET /api/v1/admin/doctor',
-    scopes: [],
-    parameters: {},
-    operation: 'diagnoseService',
-    summary: 'Diagnose the service',
-    description:
-      'Returns the findings of `catalejo doctor`. Takes seconds, more with a large SQLite database.',
-    answers: { 200: doctorAnswer },
-    async handle() {
-      running ??= diagnose().finally(() => (running = undefined))
-      return { status: 200, data: await running }
-    },
-  })
-}
-
-const DEFAULT_PAGE = 100
-const MAX_PAGE = 1_000
-
-function auditRoute(app: HttpServer, shared: EndpointShared, baseUrl: () => string): void {
-  simpleEndpoint(app, shared, {
-    route: 'GET /api/v1/admin/audit',
-    scopes: [],
-    parameters: {
-      account: text('Only entries of this account or `cli:` user', 400),
-      limit: integer(`Entries per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
-      cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),
-    },
-    operation: 'listAuditEntries',
-    summary: 'Read who did what',
-    description:
-      'Lists changes of keys, limits and rules, deletions and bulk changes of the last year, the latest first. The `Link` header has the ' +
-      'address of the next page, if there is one.',
-    answers: { 200: auditAnswer },
-    async handle(call) {
-      const { account, limit = DEFAULT_PAGE, cursor } = call.values
-      const after = cursor === undefined ? undefined : readCursor(cursor)
-      const entries = await shared.audit.page(limit + 1, after, account?.trim().normalize('NFC'))
-      const shown = toPage(call, baseUrl, entries, limit, ({ at, id }) => `${at}.${id}`)
-      const data = shown.map(({ at, actor, key_id, action, subject }) => {
-        return { date: Math.floor(at / 1_000), account: actor, key: key_id, action, subject }
-      })
-      return { status: 200, count: data.length, data }
-    },
-  })
-}
-
 /** @throws HttpError 400 */
 function readCursor(given: string): AuditPlace {
   const [, at, id] = /^(\d{1,15})\.(\d{9,}-[\w-]{8})$/.exec(given) ?? []
   if (at === undefined || id === undefined) throw invalidCursor()
   return { at: Number(at), id }
-}
-
-export type AdminOptions = AccountsOptions &
-  DoctorOptions &
-  SystemOptions & { readonly baseUrl: () => string }
-
-/** The endpoints for the owner of the service, with a key of the service `admin`. */
-export function adminRoutes(app: HttpServer, shared: EndpointShared, options: AdminOptions): void {
-  accountsRoute(app, shared, options)
-  limitsRoutes(app, shared, options)
-  releaseRoute(app, shared, options)
-  keysRoutes(app, shared, options)
-  auditRoute(app, shared, options.baseUrl)
-  doctorRoute(app, shared, options)
-  systemRoute(app, shared, options)
 }
