@@ -7,27 +7,68 @@ import { httpErrors } from './errors.ts'
 import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
 import { type Metrics, requestLog } from './observability.ts'
 import { answer, problem, integer, nullable, string } from './openapi/json-schema.ts'
-import type { HttpServer } from './server.ts'
 
 const READY_TIMEOUT_MS = 2_000
 const notReady = () => httpErrors.not_ready().with({ headers: { 'retry-after': '1' } })
 
-/** Rejects if a required part of the service does not respond. */
-export type ReadyCheck = () => Promise<void>
+export interface ServiceOptions {
+  /** The path of the service: empty, or with a leading slash and no trailing one. */
+  readonly prefix: string
+  /** Undefined if they are served on a separate address. */
+  readonly metrics: Metrics | undefined
+  /** Each rejects if a required part of the service does not respond. */
+  readonly checks: readonly (() => Promise<void>)[]
+  /** Returns the public URL, which is known once the server listens. */
+  readonly baseUrl: () => string
+}
 
 const tags = ['service']
 
-/**
- * Registers health checks, metrics and the API description: read-only, without a key.
- * @param metrics undefined if they are served on a separate address
- * @param baseUrl returns the public URL, which is known once the server listens
- */
+/** Where the parts of the service are, under its public URL. */
+export const getHome = (baseUrl: string) => ({
+  console: `${baseUrl}/console/`,
+  docs: `${baseUrl}/docs`,
+  openapi: `${baseUrl}/openapi.json`,
+})
+
+const EXAMPLE = {
+  domainwatch: { account: 'grupo', scope: 'read', rate: '60/min' },
+  imagestore: { account: 'fotos', scope: 'upload', rate: '5/s' },
+  admin: { account: 'dueña', scope: 'full', rate: null },
+} as const
+
+/** Registers the addresses of the service itself, health checks, metrics, the API description, and the limits of the calling key. */
 export function serviceRoutes(
   app: FastifyInstance,
-  metrics: Metrics | undefined,
-  checks: readonly ReadyCheck[],
-  baseUrl: () => string,
+  shared: EndpointShared,
+  { prefix, metrics, checks, baseUrl }: ServiceOptions,
 ): void {
+  // Browsers are sent to the console, and programs get the addresses as JSON.
+  const url = { type: 'string', format: 'uri' }
+  app.get(
+    '/',
+    {
+      schema: {
+        tags: ['service'],
+        operationId: 'getAddresses',
+        summary: 'Get the addresses of the console, of the API reference and of this document',
+        description: 'Redirects browsers (`Accept: text/html`) to the console.',
+        response: {
+          200: answer({ console: url, docs: url, openapi: url }, 'Addresses of the service', {
+            ...getHome('https://example.com'),
+          }),
+          302: { description: 'Redirect to the console, for browsers', type: 'null' },
+        },
+      },
+    },
+    async (request, reply) => {
+      void reply.header('vary', 'Accept')
+      if (/\btext\/html\b/i.test(request.headers.accept ?? ''))
+        return reply.redirect(`${prefix}/console/`, 302)
+      return { status: 200, ...getHome(baseUrl()) }
+    },
+  )
+
   app.get(
     '/healthz',
     {
@@ -67,7 +108,31 @@ export function serviceRoutes(
     },
   )
 
-  if (metrics !== undefined) metricsRoute(app, metrics)
+  if (metrics !== undefined)
+    app.get(
+      '/metrics',
+      {
+        // Not for scripts of other origins.
+        config: { hasCors: 'never' },
+        schema: {
+          tags,
+          operationId: 'getMetrics',
+          summary: 'Get metrics for Prometheus',
+          description: 'Is served at another address if `--metrics-address` is set.',
+          response: {
+            200: {
+              description: 'Prometheus text format',
+              content: { 'text/plain': { schema: { type: 'string' } } },
+            },
+          },
+        },
+      },
+      async (_request, reply) =>
+        reply
+          .headers(PRIVATE_HEADERS)
+          .type(metrics.registry.contentType)
+          .send(await metrics.text()),
+    )
 
   // Made once: it takes milliseconds, and anybody may ask for it.
   let document: Buffer | undefined
@@ -93,82 +158,8 @@ export function serviceRoutes(
       return reply.type(JSON_TYPE).send(document)
     },
   )
-}
 
-function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
-  app.get(
-    '/metrics',
-    {
-      // Not for scripts of other origins.
-      config: { hasCors: 'never' },
-      schema: {
-        tags,
-        operationId: 'getMetrics',
-        summary: 'Get metrics for Prometheus',
-        description: 'Is served at another address if `--metrics-address` is set.',
-        response: {
-          200: {
-            description: 'Prometheus text format',
-            content: { 'text/plain': { schema: { type: 'string' } } },
-          },
-        },
-      },
-    },
-    async (_request, reply) =>
-      reply
-        .headers(PRIVATE_HEADERS)
-        .type(metrics.registry.contentType)
-        .send(await metrics.text()),
-  )
-}
-
-/** Where the parts of the service are, under its public URL. */
-export const getHome = (baseUrl: string) => ({
-  console: `${baseUrl}/console/`,
-  docs: `${baseUrl}/docs`,
-  openapi: `${baseUrl}/openapi.json`,
-})
-
-/**
- * Registers the address of the service itself: browsers are sent to the console, and programs get the addresses as JSON.
- * @param prefix the path of the service: empty, or with a leading slash and no trailing one
- * @param baseUrl returns the public URL, which is known once the server listens
- */
-export function homeRoute(app: FastifyInstance, prefix: string, baseUrl: () => string): void {
-  const url = { type: 'string', format: 'uri' }
-  app.get(
-    '/',
-    {
-      schema: {
-        tags: ['service'],
-        operationId: 'getAddresses',
-        summary: 'Get the addresses of the console, of the API reference and of this document',
-        description: 'Redirects browsers (`Accept: text/html`) to the console.',
-        response: {
-          200: answer({ console: url, docs: url, openapi: url }, 'Addresses of the service', {
-            ...getHome('https://example.com'),
-          }),
-          302: { description: 'Redirect to the console, for browsers', type: 'null' },
-        },
-      },
-    },
-    async (request, reply) => {
-      void reply.header('vary', 'Accept')
-      if (/\btext\/html\b/i.test(request.headers.accept ?? ''))
-        return reply.redirect(`${prefix}/console/`, 302)
-      return { status: 200, ...getHome(baseUrl()) }
-    },
-  )
-}
-
-const EXAMPLE = {
-  domainwatch: { account: 'grupo', scope: 'read', rate: '60/min' },
-  imagestore: { account: 'fotos', scope: 'upload', rate: '5/s' },
-  admin: { account: 'dueña', scope: 'full', rate: null },
-} as const
-
-/** Returns the limits of the calling key. Open to every scope. */
-export function keyRoutes(app: HttpServer, shared: EndpointShared): void {
+  // Open to every scope.
   for (const service of SERVICES) {
     simpleEndpoint(app, shared, {
       route: `GET /api/v1/${service}/key`,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { keyRoutes, homeRoute, serviceRoutes } from '../http/service-routes.ts'
+import { serviceRoutes } from '../http/service-routes.ts'
 import { adminRoutes } from '../admin/index.ts'
 import { consoleRoutes } from '../console/index.ts'
 import { type Context } from './context.ts'
@@ -94,7 +94,6 @@ export async function createRoutes(
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')
   await server.register(
     async (app) => {
-      homeRoute(app, prefix, baseUrl)
       consoleRoutes(app, {
         prefix,
         timeZone: config.timeZone,
@@ -104,18 +103,17 @@ export async function createRoutes(
         openSession: (account) => accounts.openSession(account, config.authAdmins),
         audit: context.audit,
       })
-      serviceRoutes(
-        app,
-        config.metricsAddress === undefined ? metrics : undefined,
-        [
+      serviceRoutes(app, shared, {
+        prefix,
+        metrics: config.metricsAddress === undefined ? metrics : undefined,
+        checks: [
           () => database.ping(),
           () => images.store.ping(),
           () => context.health.check(),
           () => nameIndex.assertReady(),
         ],
         baseUrl,
-      )
-      keyRoutes(app, shared)
+      })
       domainwatchRoutes(app, shared, {
         database,
         tasks,

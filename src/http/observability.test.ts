@@ -1,7 +1,24 @@
 import assert from 'node:assert/strict'
-import { mock, test } from 'node:test'
+import { test, mock } from 'node:test'
 import { pino } from 'pino'
-import { LogQuota } from './observability.ts'
+import { Metrics, LogQuota } from './observability.ts'
+
+test('gauges of several processes are summed, unless they report shared state', async () => {
+  const all = [3, 5].map((value) => {
+    const metrics = new Metrics()
+    metrics.measure({ own: ['Each has its own', () => value] })
+    metrics.measure({ shared: ['All look at the same', () => value] }, 'max')
+    return metrics
+  })
+  const [first] = all
+  assert.ok(first !== undefined)
+  first.gatherBy(() => Promise.all(all.map((metrics) => metrics.measurements())))
+  const lines = (await first.text()).split('\n')
+  assert.deepEqual(
+    lines.filter((line) => /^(own|shared) /.test(line)),
+    ['own 8', 'shared 5'],
+  )
+})
 
 test('log lines per client and minute are limited, and the number of omitted lines is logged', () => {
   mock.timers.enable({ apis: ['setTimeout'] })
