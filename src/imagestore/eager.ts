@@ -42,25 +42,21 @@ export interface EagerOptions {
 }
 
 /** Makes derivatives of new images in the way of links, so that their first requests find them in the cache. */
-export class EagerDerivatives {
-  readonly #options: EagerOptions
-
-  constructor(options: EagerOptions) {
-    this.#options = options
-  }
+export function createEager({ delivery, definitions, resolve, failed }: EagerOptions) {
+  return { read, assertValid, after }
 
   /** Reads `eager` of `info`. @throws HttpError 400 */
-  async read(given: unknown, accountId: number): Promise<readonly string[]> {
+  async function read(given: unknown, accountId: number): Promise<readonly string[]> {
     if (given === undefined || given === null) return []
     const parsed = eagerParameter.parse(typeof given === 'string' ? given : JSON.stringify(given))
     if ('takes' in parsed) throw badParameter('eager', parsed.takes)
-    await this.assertValid(parsed.value, accountId)
+    await assertValid(parsed.value, accountId)
     return parsed.value
   }
 
   /** @throws HttpError 400 if one of the lists is not valid for links of the application */
-  async assertValid(lists: readonly string[], accountId: number): Promise<void> {
-    const { grammar } = await this.#options.definitions.current(accountClient(accountId))
+  async function assertValid(lists: readonly string[], accountId: number): Promise<void> {
+    const { grammar } = await definitions.current(accountClient(accountId))
     for (const list of lists) {
       const link = parseModifiers(list, undefined, grammar)
       if (!link.ok) throw badParameter('eager', `no admite el modificador ${link.fault.token}`)
@@ -68,15 +64,14 @@ export class EagerDerivatives {
   }
 
   /** Makes the derivatives once the answer is sent. */
-  after(reply: HttpReply, accountId: number, hash: ImageHash, lists: readonly string[]): void {
+  function after(reply: HttpReply, accountId: number, hash: ImageHash, lists: readonly string[]): void {
     if (lists.length === 0) return
     finished(reply.raw, () => {
-      this.#make(accountId, hash, lists).catch((error: unknown) => this.#options.failed(error))
+      makeAll(accountId, hash, lists).catch(failed)
     })
   }
 
-  async #make(accountId: number, image: ImageHash, lists: readonly string[]): Promise<void> {
-    const { delivery, resolve } = this.#options
+  async function makeAll(accountId: number, image: ImageHash, lists: readonly string[]): Promise<void> {
     const client = accountClient(accountId)
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     for (const modifier of lists)
@@ -92,3 +87,5 @@ export class EagerDerivatives {
       }
   }
 }
+
+export type EagerDerivatives = ReturnType<typeof createEager>

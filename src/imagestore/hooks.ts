@@ -35,16 +35,8 @@ export interface ImageEvent extends LoggedEvent {
 const GAP = 'Pueden faltar cambios anteriores: vuelva a leer la lista de imágenes'
 
 /** Returns undefined for a change of anything else. */
-function toImageEvent({
-  cursor,
-  at,
-  topic,
-  kind,
-  key,
-  accountId: account,
-  before,
-  after,
-}: Change): ImageEvent | undefined {
+function toImageEvent(change: Change): ImageEvent | undefined {
+  const { cursor, at, topic, kind, key, accountId: account, before, after } = change
   if (account === null) return undefined
   const event = { cursor, at, account }
   if (topic === 'alias') {

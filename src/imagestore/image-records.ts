@@ -147,7 +147,7 @@ export async function removeExpiredOf(
 }
 
 export const hasExpiredImages = async (database: Database, clock: Clock): Promise<boolean> =>
-  (await database.first(queries.anyExpired(secondsOf(clock)))) !== undefined
+  (await database.first(queries.expiredImages(secondsOf(clock), 1))) !== undefined
 
 /**
  * Removes all images that have expired, or were in the trash for long enough. They are in no answer any more: this frees space.

@@ -107,17 +107,15 @@ export async function* filesIn(folder: string): AsyncGenerator<ImportItem> {
   yield* walk(Buffer.from(resolve(folder)), '')
 }
 
+const FILE_ERRORS = ['EISDIR', 'EACCES', 'EPERM', 'ENXIO', 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']
+
 /** Describes an error that concerns one file or folder; undefined for any other error. */
 function accessFault(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   const code = String(error.code)
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'no such file'
   // Errors of the disk, or of all files, end the import.
-  return ['EISDIR', 'EACCES', 'EPERM', 'ENXIO', 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'].includes(
-    code,
-  )
-    ? `cannot be read: ${code}`
-    : undefined
+  return FILE_ERRORS.includes(code) ? `cannot be read: ${code}` : undefined
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { EndpointShared } from '../http/endpoint.ts'
 import type { HttpServer } from '../http/server.ts'
-import { EagerDerivatives } from './eager.ts'
+import { createEager } from './eager.ts'
 import { linkResolver } from './links/resolve-link.ts'
 import type { Imagestore, ImagestoreContext } from './open.ts'
 import { aliasRoutes } from './routes/aliases.ts'
@@ -47,7 +47,7 @@ export function imagestoreRoutes(
 ): void {
   const { clock, config, database, log, tasks } = context
   const resolve = linkResolver(images.definitions, images.delivery, clock)
-  const eager = new EagerDerivatives({
+  const eager = createEager({
     ...images,
     resolve,
     failed: (error) => log.warn({ err: error }, 'derivatives of an upload could not be made'),

@@ -7,7 +7,7 @@ import { parseJsonText } from '../http/body/json.ts'
 import { parseBody } from '../http/body/parse.ts'
 import { isIP } from 'node:net'
 import { badParameter } from '../http/errors.ts'
-import { text, type Parameter } from '../http/parameters.ts'
+import { integer, text, type Parameter } from '../http/parameters.ts'
 import { detectFormat, stripMetadata } from '../lib/image-metadata/index.ts'
 import { mediaType } from '../http/body/content-headers.ts'
 import { readEdits } from './edits.ts'
@@ -93,6 +93,10 @@ export const MAX_MIME_CHARACTERS = 255
 export const MAX_IP_CHARACTERS = 61
 /** The last second of the year 9999. */
 export const MAX_EPOCH_SECONDS = 253_402_300_799
+
+/** @param description of a moment that is given in seconds since 1970 */
+export const timeParameter = (description: string): Parameter<number> =>
+  integer(`${description}, in seconds since 1970-01-01 UTC`, 0, MAX_EPOCH_SECONDS)
 
 export type InfoFault = 'info' | 'ip'
 /** `info` of an upload, with `expires` and the edits in `fields` as they were given. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { withRetries } from '../lib/concurrency.ts'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import { reasonOf } from '../storage/blobs/open.ts'
 import type { Database } from '../storage/database/database.ts'
@@ -49,16 +50,16 @@ export async function verifyBlobTwice(
   expected: Pick<BlobRow, 'hash' | 'size'>,
   onBytes?: (bytes: number) => void,
 ): Promise<BytesState> {
-  let mismatches = 0
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const state = await verifyBlob(store, key, expected, onBytes)
-      if (state !== 'damaged' || ++mismatches === 2) return state
-    } catch (error) {
-      const reason = error instanceof Error ? reasonOf(error) : String(error)
-      if (attempt >= READ_ATTEMPTS) return { unreadable: reason }
-      await pause(READ_PAUSE_MS)
-    }
+  const read = () =>
+    withRetries(() => verifyBlob(store, key, expected, onBytes), {
+      attempts: READ_ATTEMPTS,
+      firstPauseMs: READ_PAUSE_MS,
+    })
+  try {
+    const state = await read()
+    return state === 'damaged' ? await read() : state
+  } catch (error) {
+    return { unreadable: error instanceof Error ? reasonOf(error) : String(error) }
   }
 }
 

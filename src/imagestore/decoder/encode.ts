@@ -181,10 +181,7 @@ function chooseSmallest(
 }
 
 const smallestOf = (encodings: readonly Rendered[]): Rendered | undefined =>
-  encodings.reduce<Rendered | undefined>(
-    (best, one) => (best === undefined || one.bytes.length < best.bytes.length ? one : best),
-    undefined,
-  )
+  encodings.toSorted((one, other) => one.bytes.length - other.bytes.length)[0]
 
 const LOSSLESS_FORMATS: ReadonlySet<string> = new Set(['png', 'gif', 'svg', 'tiff', 'bmp'])
 /** Formats that are always converted: few browsers show them. */

@@ -4,7 +4,7 @@ import { accountClient } from '../../lib/client.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Identity } from '../../http/auth/authenticator.ts'
 import { simpleEndpoint } from '../../http/endpoint.ts'
-import { flag, integer, text, type Parameter } from '../../http/parameters.ts'
+import { flag, text, type Parameter } from '../../http/parameters.ts'
 import { answer, problem } from '../../http/openapi/json-schema.ts'
 import { editParameters } from '../edits.ts'
 import {
@@ -18,7 +18,7 @@ import {
 } from '../image-fields.ts'
 import { imageErrors } from '../errors.ts'
 import { findImage, TRASH_DAYS } from '../queries.ts'
-import { MAX_EPOCH_SECONDS, nameParameter, notInFuture } from '../upload-input.ts'
+import { nameParameter, notInFuture, timeParameter } from '../upload-input.ts'
 import { uploaderOf } from '../image-records.ts'
 import type { ImageRoutes } from '../open.ts'
 
@@ -89,14 +89,12 @@ export function getRoute(app: HttpServer, images: ImageRoutes): void {
   })
 }
 
-const seconds = integer('', 0, MAX_EPOCH_SECONDS)
-
 const expires: Parameter<number | null> = {
   required: false,
   description: 'Expiry time, in seconds since 1970-01-01 UTC; empty for never',
   schema: { type: ['integer', 'string'] },
   example: 1_893_456_000,
-  parse: (text) => (text === '' ? { value: null } : seconds.parse(text)),
+  parse: (text) => (text === '' ? { value: null } : timeParameter('').parse(text)),
 }
 
 export function updateRoute(app: HttpServer, images: ImageRoutes): void {

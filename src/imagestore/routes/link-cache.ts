@@ -48,25 +48,24 @@ interface Entry extends CacheableLink {
  * Caches what links resolved to. What a link means, and whether it may be served, cannot change while its image is in the same
  * state and presets and watermarks are the same, which is compared at each use.
  */
-export class LinkCache {
+export function createLinkCache(delivery: Delivery, definitions: Pick<ImageDefinitions, 'peek'>) {
   /** By link; for one that resolves differently depending on request headers, their names, and entries by variant. */
-  readonly #entries = lruCache<Entry | readonly string[]>(MAX_LINKS)
-  readonly #delivery: Delivery
-  readonly #definitions: Pick<ImageDefinitions, 'peek'>
-
-  constructor(delivery: Delivery, definitions: Pick<ImageDefinitions, 'peek'>) {
-    this.#delivery = delivery
-    this.#definitions = definitions
-  }
+  const entries = lruCache<Entry | readonly string[]>(MAX_LINKS)
+  return { set, find }
 
   /** @param varies names of the request headers that had a say, in lower case */
-  set(link: string, varies: readonly string[], headers: IncomingHttpHeaders, resolved: CacheableLink): void {
+  function set(
+    link: string,
+    varies: readonly string[],
+    headers: IncomingHttpHeaders,
+    resolved: CacheableLink,
+  ): void {
     const key = varies.length === 0 ? link : variantKey(link, varies, headers)
     if (key.length > MAX_KEY_LENGTH) return
-    if (varies.length > 0) this.#entries.set(link, varies)
-    const known = this.#entries.get(key)
+    if (varies.length > 0) entries.set(link, varies)
+    const known = entries.get(key)
     if (isEntry(known) && known.state === resolved.state && known.settings === resolved.settings) return
-    this.#entries.set(key, {
+    entries.set(key, {
       ...resolved,
       key: cacheKey(resolved.blob.key, resolved.name),
       checkedVersion: NaN,
@@ -77,16 +76,15 @@ export class LinkCache {
   }
 
   /** The response, if it needs no wait; undefined for range requests, too. */
-  find(link: string, headers: IncomingHttpHeaders): CachedResponse | undefined {
-    const known = this.#entries.get(link)
+  function find(link: string, headers: IncomingHttpHeaders): CachedResponse | undefined {
+    const known = entries.get(link)
     const isVaried = known !== undefined && !isEntry(known)
-    const entry = isVaried ? this.#entries.get(variantKey(link, known, headers)) : known
-    if (!isEntry(entry) || !this.#isCurrent(entry)) return undefined
+    const entry = isVaried ? entries.get(variantKey(link, known, headers)) : known
+    if (!isEntry(entry) || !isCurrent(entry)) return undefined
     const { blob, name, key, etag, common, notModified, download } = entry
     if (matches(headers['if-none-match'], etag)) return { status: 304, headers: notModified, body: undefined }
     if (headers.range !== undefined) return undefined
-    const image =
-      this.#delivery.cached(key) ?? (name === undefined ? this.#delivery.readSync(blob) : undefined)
+    const image = delivery.cached(key) ?? (name === undefined ? delivery.readSync(blob) : undefined)
     if (image === undefined) return undefined
     const { bytes, mime } = image
     // Another process may have made it again, and an encoder need not produce the same bytes twice.
@@ -97,11 +95,11 @@ export class LinkCache {
     return { status: 200, headers: entry.headers, body: bytes }
   }
 
-  #isCurrent(entry: Entry): boolean {
-    const { version } = this.#delivery
+  function isCurrent(entry: Entry): boolean {
+    const { version } = delivery
     if (version === entry.checkedVersion) return true
-    if (this.#delivery.peekState(entry.hash) !== entry.state) return false
-    if (this.#definitions.peek() !== entry.settings) return false
+    if (delivery.peekState(entry.hash) !== entry.state) return false
+    if (definitions.peek() !== entry.settings) return false
     entry.checkedVersion = version
     return true
   }

@@ -14,7 +14,7 @@ import { readLink, type LinkTarget } from '../links/link.ts'
 import type { ResolvedLink } from '../links/resolve-link.ts'
 import { imageErrors } from '../errors.ts'
 import type { ImageRoutes } from '../open.ts'
-import { LinkCache } from './link-cache.ts'
+import { createLinkCache } from './link-cache.ts'
 import {
   cacheScope,
   contentHeaders,
@@ -54,7 +54,7 @@ export function linkRoute(
   { clock, config, definitions, delivery, resolve }: ImageRoutes,
 ): void {
   const { sharesVariants } = config.imageSettings
-  const cache = new LinkCache(delivery, definitions)
+  const cache = createLinkCache(delivery, definitions)
   const prefixLength = `${app.prefix}/i/`.length
 
   const handler = (request: HttpRequest, reply: HttpReply) => {

@@ -26,7 +26,7 @@ import {
   type ImageOrder,
   findImage,
 } from '../queries.ts'
-import { MAX_EPOCH_SECONDS, MAX_NAME_CHARACTERS } from '../upload-input.ts'
+import { MAX_NAME_CHARACTERS, timeParameter } from '../upload-input.ts'
 import type { ImageRoutes } from '../open.ts'
 import { isFlatHash, isHash64, mirrorHash } from '../../lib/perceptual-hash/index.ts'
 import { isCurrent } from '../image-records.ts'
@@ -41,16 +41,8 @@ const parameters = {
   search: text('Only images whose name contains this text', MAX_NAME_CHARACTERS),
   tag: tagParameter('Only images with this tag'),
   mime: choice('Only images of this type', Object.values(mimeOf)),
-  from: integer(
-    'Only images uploaded at this time or later, in seconds since 1970-01-01 UTC',
-    0,
-    MAX_EPOCH_SECONDS,
-  ),
-  to: integer(
-    'Only images uploaded at this time or earlier, in seconds since 1970-01-01 UTC',
-    0,
-    MAX_EPOCH_SECONDS,
-  ),
+  from: timeParameter('Only images uploaded at this time or later'),
+  to: timeParameter('Only images uploaded at this time or earlier'),
   group: flag(
     'Whether to list only the newest of the images with the same `dhash`, with the number of the others as `duplicates`',
   ),

@@ -2,23 +2,14 @@ import { eagerParameter } from '../eager.ts'
 import type { HttpServer, HttpReply, HttpRequest } from '../../http/server.ts'
 import { simpleEndpoint, receive, SMALL_BODY_BYTES } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
-import { problem } from '../../http/openapi/json-schema.ts'
 import { integer, type Parameter } from '../../http/parameters.ts'
 import { mimeOf } from '../../lib/image-metadata/index.ts'
 import { secondsOf } from '../../lib/clock.ts'
 import { tagsParameter } from '../edits.ts'
 import { MAX_TICKET_SECONDS, MAX_TICKET_USES, type Ticket } from '../tickets.ts'
-import {
-  MAX_EPOCH_SECONDS,
-  nameParameter,
-  notInFuture,
-  isImageType,
-  type Input,
-  type Output,
-} from '../upload-input.ts'
+import { MAX_EPOCH_SECONDS, nameParameter, notInFuture, isImageType } from '../upload-input.ts'
 import type { ImageRoutes } from '../open.ts'
 import { bodyKind } from '../../http/body/parse.ts'
-import type { RequestBody } from '../../http/body/receive.ts'
 import { addressClient, plainAddress } from '../../http/client.ts'
 import { httpErrors } from '../../http/errors.ts'
 import { PRIVATE_HEADERS } from '../../http/headers.ts'
@@ -26,7 +17,7 @@ import { requestLog } from '../../http/observability.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { imageErrors } from '../errors.ts'
 import {
-  PARSE_UPLOAD,
+  parseInThread,
   uploadAnswer,
   imageIn,
   refused,
@@ -34,7 +25,7 @@ import {
   toUploadAnswer,
   visitorRefusals,
 } from './upload.ts'
-import { createUpload, isTus, ticketProperty, tusRoutes } from './tus.ts'
+import { type TicketBody, createUpload, isTus, ticketProperty, tusRoutes } from './tus.ts'
 
 const DEFAULT_SECONDS = 600
 const DEFAULT_USES = 1
@@ -113,26 +104,13 @@ export function ticketsRoute(app: HttpServer, images: ImageRoutes): void {
   })
 }
 
-interface TicketBody extends RequestBody {
-  readonly ticket: Ticket
-  /** Name of the file, if it is not in the body. */
-  readonly name: string | undefined
-}
-
-const ANY_IMAGE = 'image/*'
 const IMAGE = { schema: { type: 'string', format: 'binary' } }
 
 /** Uploads of visitors, by a ticket in place of a key. */
 export function ticketUploadRoute(app: HttpServer, images: ImageRoutes): void {
   const { bodies, config, eager, tickets, store, tasks, baseUrl } = images
   const maxBytes = config.maxImageBytes
-  tusRoutes(app, images, (ticket, bytes, name, request, reply) =>
-    storeBytes(
-      { ticket, name, contentType: ANY_IMAGE, bytes, client: addressClient(request.ip) },
-      request,
-      reply,
-    ),
-  )
+  tusRoutes(app, images, storeBytes)
 
   app.post<{ Params: { ticket: string } }>(
     '/u/:ticket',
@@ -171,11 +149,8 @@ export function ticketUploadRoute(app: HttpServer, images: ImageRoutes): void {
   ) {
     const { accountId, terms, uploader } = ticket
     const visitor = { name: terms.name ?? given, ip: plainAddress(request.ip) }
-    const parsed = await tasks.run<Input, Output>(
-      PARSE_UPLOAD,
-      { contentType, bytes, strips: config.strip === 1, visitor },
-      { transfer: [bytes.buffer], client },
-    )
+    const input = { contentType, bytes, strips: config.strip === 1, visitor }
+    const parsed = await parseInThread(tasks, input, client)
     if (typeof parsed.info === 'string') throw refused(imageErrors.info_missing(), parsed.info)
     const image = imageIn(parsed, maxBytes)
     if (image.bytes.byteLength > (terms.maxBytes ?? maxBytes)) throw tooLarge(ticket)
@@ -230,13 +205,13 @@ const ticketUploadSchema = (maxBytes: number) => ({
     200: uploadAnswer,
     201: { type: 'null', description: 'A resumable upload (tus 1.0) has begun at `Location`' },
     ...visitorRefusals(maxBytes, { 400: [httpErrors.bad_request(), httpErrors.bad_header('', '')] }),
-    404: problem('The ticket is unknown', imageErrors.ticket_not_found()),
-    412: problem('The request uses another version of tus', imageErrors.tus_version()),
-    415: problem(
+    404: schema.problem('The ticket is unknown', imageErrors.ticket_not_found()),
+    412: schema.problem('The request uses another version of tus', imageErrors.tus_version()),
+    415: schema.problem(
       'The body has an unsupported media type, or a content encoding',
       imageErrors.upload_type(),
       httpErrors.unsupported_encoding(),
     ),
-    429: problem('Too many resumable uploads are unfinished', imageErrors.too_many_uploads()),
+    429: schema.problem('Too many resumable uploads are unfinished', imageErrors.too_many_uploads()),
   },
 })

@@ -1,5 +1,5 @@
 import type { HttpReply, HttpRequest, HttpServer } from '../../http/server.ts'
-import { receivedUntilBreak } from '../../http/body/receive.ts'
+import { type RequestBody, receivedUntilBreak } from '../../http/body/receive.ts'
 import { UPLOAD_MEMORY_BYTES } from '../../http/upload-endpoint.ts'
 import { addressClient } from '../../http/client.ts'
 import { TUS_VERSION } from '../../http/cors.ts'
@@ -17,13 +17,19 @@ import { uploadAnswer, refused, visitorRefusals } from './upload.ts'
 
 const HEADERS = { ...PRIVATE_HEADERS, 'tus-resumable': TUS_VERSION }
 const PART_TYPE = 'application/offset+octet-stream'
+const ANY_IMAGE = 'image/*'
 const COUNT = /^\d{1,15}$/
 
-/** Stores the bytes of a complete upload. Throws an HttpError if it is refused. */
+/** A body that came with a ticket. */
+export interface TicketBody extends RequestBody {
+  readonly ticket: Ticket
+  /** Name of the file, if it is not in the body. */
+  readonly name: string | undefined
+}
+
+/** Stores the image in a body. Throws an HttpError if it is refused. */
 type StoreTicketImage = (
-  ticket: Ticket,
-  bytes: Uint8Array<ArrayBuffer>,
-  name: string | undefined,
+  body: TicketBody,
   request: HttpRequest,
   reply: HttpReply,
 ) => Promise<Readonly<Record<string, unknown>>>
@@ -67,10 +73,7 @@ export function tusRoutes(
   app.head<Route>(url, { schema: headSchema, config }, async (request, reply) => {
     assertVersion(request, reply)
     const upload = await find(request)
-    // Its client would take a complete upload for a stored one.
-    const answer = isComplete(upload) ? await end(upload, request, reply) : undefined
-    if (answer !== undefined && answer.status !== 200) return sendAnswer(reply, answer)
-    return sendState(reply.code(200), upload)
+    return sendProgress(upload, request, reply.code(200))
   })
 
   app.patch<Route>(url, { schema: patchSchema(maxBytes), config }, async (request, reply) => {
@@ -84,18 +87,10 @@ export function tusRoutes(
     if (before.received !== offset) throw imageErrors.upload_offset()
     const left = before.length - before.received
     if (Number(headers['content-length'] ?? 0) > left) throw httpErrors.body_too_large(left)
-    const memory = bodies.open(addressClient(ip))
-    memory.grow(UPLOAD_MEMORY_BYTES)
-    memory.pin()
-    let upload: TicketUpload
-    try {
-      upload = await uploads.append(before, receivedUntilBreak(raw, left, bodies.minRate))
-    } finally {
-      memory.release()
-    }
-    const answer = isComplete(upload) ? await end(upload, request, reply) : undefined
-    if (answer !== undefined && answer.status !== 200) return sendAnswer(reply, answer)
-    return sendState(reply.code(204), upload)
+    const upload = await withMemory(ip, UPLOAD_MEMORY_BYTES, () =>
+      uploads.append(before, receivedUntilBreak(raw, left, bodies.minRate)),
+    )
+    return sendProgress(upload, request, reply.code(204))
   })
 
   app.get<Route>(
@@ -114,22 +109,41 @@ export function tusRoutes(
     return reply.code(204).headers(HEADERS).send()
   })
 
-  /** Stores the image, unless that was done before. Two requests that do so at the same time store the same bytes. */
-  async function end(upload: TicketUpload, request: HttpRequest, reply: HttpReply): Promise<UploadAnswer> {
-    if (upload.answer !== undefined) return upload.answer
-    const memory = bodies.open(addressClient(request.ip))
-    memory.grow(upload.length)
+  /** Runs work while its memory is taken from the budget of an address. */
+  async function withMemory<T>(ip: string, bytes: number, work: () => Promise<T>): Promise<T> {
+    const memory = bodies.open(addressClient(ip))
+    memory.grow(bytes)
     memory.pin()
     try {
-      const bytes = await uploads.read(upload)
-      const body = await storeImage(upload.ticket, bytes, upload.name, request, reply)
-      return await uploads.end(upload, { status: 200, body })
-    } catch (error) {
-      if (!isRefusal(error)) throw error
-      return await uploads.end(upload, { status: error.status, body: error.body() })
+      return await work()
     } finally {
       memory.release()
     }
+  }
+
+  /** Sends how much has arrived, or why a complete image was refused: its client would take a complete upload for a stored one. */
+  async function sendProgress(upload: TicketUpload, request: HttpRequest, reply: HttpReply) {
+    const answer = isComplete(upload) ? await end(upload, request, reply) : undefined
+    return answer === undefined || answer.status === 200
+      ? sendState(reply, upload)
+      : sendAnswer(reply, answer)
+  }
+
+  /** Stores the image, unless that was done before. Two requests that do so at the same time store the same bytes. */
+  async function end(upload: TicketUpload, request: HttpRequest, reply: HttpReply): Promise<UploadAnswer> {
+    if (upload.answer !== undefined) return upload.answer
+    const { ticket, name } = upload
+    const client = addressClient(request.ip)
+    return withMemory(request.ip, upload.length, async () => {
+      try {
+        const bytes = await uploads.read(upload)
+        const body = await storeImage({ ticket, name, contentType: ANY_IMAGE, bytes, client }, request, reply)
+        return await uploads.end(upload, { status: 200, body })
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+        return await uploads.end(upload, { status: error.status, body: error.body() })
+      }
+    })
   }
 }
 

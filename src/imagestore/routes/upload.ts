@@ -3,11 +3,12 @@ import { clientAbort } from '../../http/client.ts'
 import { requestLog } from '../../http/observability.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { HttpError, OverloadError } from '../../lib/errors.ts'
+import type { Client } from '../../lib/client.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { imageErrors } from '../errors.ts'
 import { toAnswer, type ImageRow, EXAMPLE, toExample, toSchemas } from '../image-fields.ts'
 import { quotaError } from '../account-policy.ts'
-import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
+import type { ImageStore, Upload } from '../store.ts'
 import {
   type Output,
   type Input,
@@ -18,7 +19,7 @@ import {
   notInFuture,
 } from '../upload-input.ts'
 import { secondsOf } from '../../lib/clock.ts'
-import { taskModule } from '../../lib/tasks.ts'
+import { taskModule, type Tasks } from '../../lib/tasks.ts'
 import { bulkEndpoint } from '../../http/endpoint.ts'
 import { editParameters, tagsParameter } from '../edits.ts'
 import { COUNT_DISTANCE_BITS, MAX_COUNTED_IMAGES } from '../similar-images.ts'
@@ -65,7 +66,11 @@ export async function storeImage(
   request: HttpRequest,
   reply: HttpReply,
 ): Promise<ImageRow> {
-  const outcome = await save()
+  const outcome = await store.upload(upload, clientAbort(reply.raw)).catch((error: unknown) => {
+    if (error instanceof HttpError) throw error
+    requestLog(request).error({ err: error }, 'an upload could not be saved')
+    throw imageErrors.not_saved()
+  })
   // Not where it threw: what was given up may still be reading them.
   releaseBuffer(upload.bytes)
   switch (outcome.kind) {
@@ -84,16 +89,6 @@ export async function storeImage(
       throw new OverloadError()
     case 'aborted':
       throw imageErrors.client_gone()
-  }
-
-  async function save(): Promise<UploadOutcome> {
-    try {
-      return await store.upload(upload, clientAbort(reply.raw))
-    } catch (error) {
-      if (error instanceof HttpError) throw error
-      requestLog(request).error({ err: error }, 'an upload could not be saved')
-      throw imageErrors.not_saved()
-    }
   }
 }
 
@@ -149,7 +144,11 @@ export const visitorRefusals = (
   503: schema.problem('The service is overloaded: retry after `Retry-After`', new OverloadError()),
 })
 
-export const PARSE_UPLOAD = taskModule('../upload-input', import.meta)
+const PARSE_UPLOAD = taskModule('../upload-input', import.meta)
+
+/** Reads a body in another thread, which keeps its bytes. */
+export const parseInThread = (tasks: Tasks, input: Input, client: Client) =>
+  tasks.run<Input, Output>(PARSE_UPLOAD, input, { transfer: [input.bytes.buffer], client })
 
 const uploadBody = schema.object(
   {
@@ -238,11 +237,7 @@ export function uploadRoute(app: HttpServer, images: ImageRoutes): void {
 
     async handle({ body, identify, request, reply }) {
       const { contentType, bytes, client } = body
-      const upload = await tasks.run<Input, Output>(
-        PARSE_UPLOAD,
-        { contentType, bytes, strips: config.strip === 1 },
-        { transfer: [bytes.buffer], client },
-      )
+      const upload = await parseInThread(tasks, { contentType, bytes, strips: config.strip === 1 }, client)
       const identity = await identify(upload.api, [])
       const { accountId } = identity
       const uploader = uploaderOf(identity)
@@ -256,18 +251,12 @@ export function uploadRoute(app: HttpServer, images: ImageRoutes): void {
       const image = await storeImage(store, checked, request, reply)
       eager.after(reply, accountId, checked.hash, lists)
       // A key that sees only its own images learns nothing of the others.
-      const count = uploader === undefined ? await countSimilar(image.hash, image.dhash) : null
-      return toUploadAnswer(image, baseUrl(), count)
-
-      async function countSimilar(hash: string, dhash: string): Promise<number | null> {
-        try {
-          return (await similar.countSimilar(accountId, hash, dhash)) ?? null
-        } catch (error) {
-          // The image is stored: whatever is wrong here, that is the answer.
-          requestLog(request).error({ err: error }, 'similar images could not be counted')
-          return null
-        }
-      }
+      if (uploader !== undefined) return toUploadAnswer(image, baseUrl(), null)
+      // The image is stored: whatever is wrong with the count, that is the answer.
+      const count = await similar.countSimilar(accountId, image.hash, image.dhash).catch((error: unknown) => {
+        requestLog(request).error({ err: error }, 'similar images could not be counted')
+      })
+      return toUploadAnswer(image, baseUrl(), count ?? null)
     },
   })
 }
