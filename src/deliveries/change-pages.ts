@@ -40,7 +40,6 @@ interface Reading<P> {
   readonly wakeups: number
 }
 
-/** Returns the events of a page after a position in it. */
 export function eventsAfter<E extends LoggedEvent>(events: readonly E[], position: Cursor): readonly E[] {
   const from = parseCursor(position)?.id ?? 0
   return events.filter(({ cursor }) => (parseCursor(cursor)?.id ?? 0) > from)

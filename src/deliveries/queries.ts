@@ -22,7 +22,7 @@ export const hasKey = (now: number): Sql => sql`EXISTS (
     AND (expires_at IS NULL OR expires_at > ${now}))`
 
 /** True for watches of accounts of a service. */
-export const isOfService = (service: WatchService): Sql =>
+const isOfService = (service: WatchService): Sql =>
   sql`EXISTS (SELECT 1 FROM accounts WHERE accounts.id = watches.account_id AND service = ${service})`
 
 /** True for the account that created a watch and, if it is shared, for every other. */

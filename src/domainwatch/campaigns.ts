@@ -208,7 +208,7 @@ export class Campaigns {
       const registration = { name: nameOfHit({ segment, position }), at: Date.parse(`${date}Z`) / 1000 }
       const isListed = date >= from
       if (isListed) listed.push(registration)
-      const parts = segment.wordsOf(position)
+      const parts = segment.toWords(position)
       // Nothing is left of a name that consists of words.
       for (const skeleton of parts.length === 0 ? toSkeletons(registration.name, split) : [])
         skeletons.add(skeleton, registration, isListed)

@@ -27,7 +27,6 @@ export interface DnsOutcome {
 
 const TAKES = `debe ser una lista de ${DNS_TYPES.slice(0, -1).join(', ')} o ${DNS_TYPES.at(-1)}, separados por comas`
 
-/** A comma-separated list of record types. */
 export const typesParameter: Parameter<readonly DnsType[]> = {
   required: false,
   description: 'Record types to look up too, separated by commas',

@@ -51,29 +51,22 @@ export function traitIs(trait: RecordTrait, min: number, max = min): Condition {
   }
 }
 
-/** Filters records with a trait of this number. */
+interface TraitOptions {
+  /** The numbers that can be asked for. */
+  readonly min?: number
+  readonly max?: number
+  /** The smallest and the largest number of a match; by default the one asked for. */
+  readonly range?: (wanted: number) => readonly [number, number]
+}
+
+/** Filters records by a number that the index holds of them. */
 export function traitFilter(
   trait: RecordTrait,
   description: string,
-  { min = 0, max = trait.max } = {},
+  { min = 0, max = trait.max, range = (wanted) => [wanted, wanted] }: TraitOptions = {},
 ): Filter<number, number> {
-  return { ...filter(integer(description, min, max), (wanted) => traitIs(trait, wanted)), trait }
-}
-
-/** Filters records with a trait from 1 to this number. */
-export function traitUpToFilter(trait: RecordTrait, description: string): Filter<number, number> {
-  return {
-    ...filter(integer(description, 1, trait.max), (wanted) => traitIs(trait, 1, wanted)),
-    trait,
-  }
-}
-
-/** Filters records with a trait of this number or more. */
-export function traitAtLeastFilter(trait: RecordTrait, description: string): Filter<number, number> {
-  return {
-    ...filter(integer(description, 1, trait.max), (wanted) => traitIs(trait, wanted, trait.max)),
-    trait,
-  }
+  const condition = (wanted: number) => traitIs(trait, ...range(wanted))
+  return { ...filter(integer(description, min, max), condition), trait }
 }
 
 export function traitFlag(

@@ -189,7 +189,6 @@ export interface NameSignals {
   readonly inDemand?: (wanted: number) => Candidates
   /** Whether a bought record has a twin of this name, which is in Latin-1. */
   readonly hasBoughtTwin: (name: Uint8Array, now: number) => boolean
-  /** Returns the first of the name and its twins, by name. */
   readonly firstTwins: (name: Uint8Array, now: number) => readonly string[]
 }
 
@@ -226,7 +225,6 @@ export class FilterContext {
     return this.#signals.hasBoughtTwin(name, this.now)
   }
 
-  /** Returns the first twins of a name, by name. */
   getTwins(name: string): readonly string[] {
     const bytes = Buffer.from(name, 'latin1')
     const key = twinKey(bytes)

@@ -24,10 +24,8 @@ import {
   type Condition,
   type Filter,
   matchesGlob,
-  traitAtLeastFilter,
   traitFilter,
   traitFlag,
-  traitUpToFilter,
 } from './filter-kinds.ts'
 import {
   ageAtLeastFilter,
@@ -151,16 +149,20 @@ const table = {
     'Only names of this shape, a letter per character: `C` consonant, `V` vowel, `L` either, `N` digit, `H` hyphen',
   ),
   syllables: traitFilter(SYLLABLES, 'Only names of this many syllables', { min: 1 }),
-  max_syllables: traitUpToFilter(SYLLABLES, 'Only names of this many syllables or fewer'),
+  max_syllables: traitFilter(SYLLABLES, 'Only names of this many syllables or fewer', {
+    min: 1,
+    range: (most) => [1, most],
+  }),
   demand_min: demandFilter(
     'Only names whose every word of 3 letters or more is in at least this many registered names',
   ),
   twin: twinFilter(
     'Only names with (1) or without (0) a registered twin: equal except for hyphens, accents, `ñ` and a plural',
   ),
-  drops_min: traitAtLeastFilter(
+  drops_min: traitFilter(
     DROPS,
     'Only names that became free this many times or more since they were first recorded',
+    { min: 1, range: (least) => [least, DROPS.max] },
   ),
   age_min: ageAtLeastFilter('Only names whose last registration has lasted this many whole years or more'),
   objection: objectionFilter(

@@ -42,34 +42,40 @@ const stated = (status: string, now: string) => {
 export const importedNumbers = (name: string) =>
   `(SELECT numbers.numbers FROM numbers WHERE numbers.name = ${name})`
 
+/** What every batch of new records has of each. */
+const RECORD = {
+  name: 'text',
+  ascii: 'text',
+  length: 'integer',
+  agent: 'text',
+  agent_folded: 'text',
+  status: 'integer',
+  reserved: 'integer',
+  date_reg: 'text',
+  words: 'text',
+} as const
+
+/** What members decide on a record. */
+const DECIDED = {
+  revision: 'integer',
+  discarded_at: 'integer',
+  seen_at: 'integer',
+  seen_by: 'text',
+  note: 'text',
+  tags: 'text',
+} as const
+
 /** Records a domain or updates it in place. Leaves an equal record unchanged, its date_mod included. */
 export const recordDomains = defineBatch({
   table: 'domains',
   key: 'name',
   constants: { date_mod: 'text', account: 'text', account_folded: 'text' },
-  elements: {
-    name: 'text',
-    ascii: 'text',
-    length: 'integer',
-    agent: 'text',
-    agent_folded: 'text',
-    status: 'integer',
-    reserved: 'integer',
-    date_reg: 'text',
-    words: 'text',
-  },
-  insert: (at) => ({
-    name: at.name,
-    ascii: at.ascii,
-    length: at.length,
-    agent: `COALESCE(${at.agent}, ${at.account})`,
-    agent_folded: `COALESCE(${at.agent_folded}, ${at.account_folded})`,
-    status: at.status,
-    reserved: at.reserved,
-    date_reg: at.date_reg,
-    date_mod: at.date_mod,
+  elements: RECORD,
+  insert: ({ account, account_folded, ...at }) => ({
+    ...at,
+    agent: `COALESCE(${at.agent}, ${account})`,
+    agent_folded: `COALESCE(${at.agent_folded}, ${account_folded})`,
     status_at: at.date_mod,
-    words: at.words,
     deleted_after: `CASE WHEN ${at.status} = 0 THEN ${at.date_reg} END`,
     past_drops: `COALESCE(${ofDismissed(
       `past_drops + CASE WHEN dismissed.status = 0 AND ${at.status} = 1 THEN 1 ELSE 0 END`,
@@ -109,25 +115,12 @@ export const restoreDomains = defineBatch({
   key: 'name',
   constants: {},
   elements: {
-    name: 'text',
-    ascii: 'text',
-    length: 'integer',
-    words: 'text',
-    agent: 'text',
-    agent_folded: 'text',
-    status: 'integer',
-    reserved: 'integer',
-    revision: 'integer',
-    discarded_at: 'integer',
-    date_reg: 'text',
+    ...RECORD,
+    ...DECIDED,
     date_reg_known: 'integer',
     date_mod: 'text',
     released_at: 'text',
     deleted_after: 'text',
-    seen_at: 'integer',
-    seen_by: 'text',
-    note: 'text',
-    tags: 'text',
     dismissed_by: 'text',
     dismissed_at: 'integer',
     has_seen: 'integer',
@@ -248,15 +241,6 @@ export const restoreMarks = defineBatch({
   table: 'domains',
   key: 'name',
   constants: { date_mod: 'text' },
-  elements: {
-    name: 'text',
-    revision: 'integer',
-    reserved: 'integer',
-    discarded_at: 'integer',
-    seen_at: 'integer',
-    seen_by: 'text',
-    note: 'text',
-    tags: 'text',
-  },
+  elements: { name: 'text', reserved: 'integer', ...DECIDED },
   update: ({ name: _name, ...columns }) => columns,
 })

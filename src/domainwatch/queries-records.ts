@@ -153,7 +153,6 @@ const CLAIMS_LOCK = 7_216_455_015
 /** Lets one transaction claim at a time, until it ends; undefined if the engine does so anyway. */
 export const claimsLock = (dialect: Dialect) => dialect.exclusively(CLAIMS_LOCK)
 
-/** All records that accounts hold now. */
 export const heldRecords = (now: number) => sql<{ name: string; account_id: number }>`
   SELECT name, account_id FROM claims WHERE until > ${now}`
 

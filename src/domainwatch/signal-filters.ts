@@ -77,13 +77,12 @@ export function demandFilter(description: string): Filter<number, number> {
     matches: ({ words }, context) => (context.getDemand(splitTags(words)) ?? 0) >= wanted,
     index: (context) => ({
       kind: 'record',
-      test: (segment, position) => (context.getDemand(segment.wordsOf(position)) ?? 0) >= wanted,
+      test: (segment, position) => (context.getDemand(segment.toWords(position)) ?? 0) >= wanted,
       candidates: context.inDemand(wanted),
     }),
   }))
 }
 
-/** Filters names with a bought twin, or without. */
 export function twinFilter(description: string): Filter<number, number> {
   return filter(integer(description, 0, 1), (wanted) => ({
     matches: ({ name }, context) => context.hasBoughtTwin(Buffer.from(name, 'latin1')) === (wanted === 1),

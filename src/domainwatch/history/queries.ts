@@ -17,7 +17,6 @@ export interface ObservationRow {
   readonly servers: string | null
 }
 
-/** Tables of observations: of NS and of MX records. */
 const OBSERVATION_TABLES = { ns: 'name_servers', mx: 'mail_servers' } as const
 export type ObservedType = keyof typeof OBSERVATION_TABLES
 

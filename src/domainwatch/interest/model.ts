@@ -125,7 +125,7 @@ export function scoredRecord(
 export function scoreOfHit(model: InterestModel, { segment, position }: Hit, segments: readonly Segment[]) {
   return model.getScore({
     name: nameOfHit({ segment, position }),
-    words: segment.wordsOf(position),
+    words: segment.toWords(position),
     tags: splitTags(segment.toTags(position) || null),
     hasTwin: hasBoughtTwin(segments, segment.nameOf(position), NEVER),
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { getSegment, type SomeFields } from '../../../test/support/segments.ts'
-import { finishNow, TimeSlice, type EntryKey, type Hit } from '../../lib/name-index/index.ts'
+import { finishNow, TimeSlice, type EntryKey } from '../../lib/name-index/index.ts'
 import { parseParameters } from '../../http/parameters.ts'
 import { FilterContext, splitTags } from '../filtered-record.ts'
 import { filterParameters, readFilters, toConditions, type Filters } from '../filters.ts'
@@ -97,7 +97,7 @@ test('searches that leave out blocks of records find what a search of all record
     let [after, stage]: [EntryKey | undefined, StageName | undefined] = [undefined, undefined]
     do {
       const listing: Listing = { ...shared, filters, order, ascending, limit: PAGE, after, stage }
-      const page: ListPage<Hit> = finishNow(
+      const page: ListPage = finishNow(
         findPage({ registered: segments, deleted: [] }, listing, new TimeSlice()),
       )
       names.push(...page.items.map(nameOfHit))

@@ -4,17 +4,11 @@ import {
   parseTimestamp,
   TIMESTAMP_LENGTH,
   type EntryKey,
+  type Hit,
 } from '../../lib/name-index/index.ts'
 import { isStorable } from '../../lib/text.ts'
 import { MAX_SCORE } from '../interest/model.ts'
-import {
-  toStageName,
-  type ListRange,
-  type SortKey,
-  type Source,
-  type Stage,
-  type StageName,
-} from './order.ts'
+import { toStageName, type ListRange, type Source, type Stage, type StageName } from './order.ts'
 
 /** Where the next page of a list begins. */
 export interface ListCursor {
@@ -31,7 +25,7 @@ export interface ListCursor {
 }
 
 /** Returns the cursor after a record of a stage. @param sources of all stages, with their ranges */
-function toCursor(
+export function toCursor(
   sources: readonly Source[],
   after: EntryKey,
   { name, decidedAt, model }: Stage,
@@ -43,50 +37,10 @@ function toCursor(
   return { after, stage: name, decidedAt, model, ...ranges }
 }
 
-/** A page of a list. */
-export interface ListPage<Item> {
-  readonly items: readonly Item[]
+export interface ListPage {
+  readonly items: readonly Hit[]
   /** Where the next page begins; undefined on the last one. */
   readonly next: ListCursor | undefined
-}
-
-/** Collects the records of a page from the stages of its list. */
-export class PageBuilder<Item> {
-  readonly #limit: number
-  readonly #sources: readonly Source[]
-  readonly #toPosition: (item: Item, key: SortKey) => EntryKey
-  readonly #items: Item[] = []
-  /** The last record of the page. */
-  #last: { readonly item: Item; readonly stage: Stage } | undefined
-  #hasNext = false
-
-  /** @param sources with the ranges that later pages need */
-  constructor(limit: number, sources: readonly Source[], toPosition: (item: Item, key: SortKey) => EntryKey) {
-    this.#limit = limit
-    this.#sources = sources
-    this.#toPosition = toPosition
-  }
-
-  /** How many records to look for: one more than fit shows whether there is a next page. */
-  get wanted(): number {
-    return this.#limit + 1 - this.#items.length
-  }
-
-  /** Adds the matches of a stage. @returns whether the page is full, and it is known that there is another */
-  add(stage: Stage, found: readonly Item[]): boolean {
-    const taken = found.slice(0, this.wanted - 1)
-    const item = taken.at(-1)
-    if (item !== undefined) this.#last = { item, stage }
-    this.#items.push(...taken)
-    this.#hasNext = found.length > taken.length
-    return this.#hasNext
-  }
-
-  build(): ListPage<Item> {
-    const last = this.#hasNext ? this.#last : undefined
-    const after = last && this.#toPosition(last.item, last.stage.sortKey)
-    return { items: this.#items, next: after && last && toCursor(this.#sources, after, last.stage) }
-  }
 }
 
 /** Digits of the numbers by which stages are sorted. The others are sorted by dates. */

@@ -200,7 +200,7 @@ export class DomainLists {
     request: ListRequest,
     account: number | undefined,
     left: (() => AbortSignal) | undefined,
-  ): Promise<{ readonly page: ListPage<Hit>; readonly model: InterestModel | undefined }> {
+  ): Promise<{ readonly page: ListPage; readonly model: InterestModel | undefined }> {
     const { segments, listing } = await this.#open(request, left)
     const model = listing.ranking?.model
     const slice = new TimeSlice()

@@ -109,7 +109,7 @@ export class RecordOfHit implements FilteredRecord {
 
   get words() {
     const { segment, position } = this.#hit
-    return toColumn(segment.wordsOf(position))
+    return toColumn(segment.toWords(position))
   }
 
   get numbers() {

@@ -77,7 +77,6 @@ const NUMBER_STAGE = new RegExp(`^(without_)?num_${NUMBER_KEY}$`)
 const isNumberStage = (name: string): name is NumberOrder | `without_${NumberOrder}` =>
   NUMBER_STAGE.test(name)
 
-/** Returns the stage of this name; undefined if there is none. */
 export const toStageName = (name = ''): StageName | undefined =>
   isNumberStage(name) ? name : STAGE_NAMES.find((one) => one === name)
 
@@ -175,7 +174,6 @@ export interface Listing {
   readonly first?: FilterContext | undefined
 }
 
-/** Returns the default order of a list. */
 export function defaultOrder(sources: readonly Source[]): ListOrder {
   return sources.every(({ kind }) => kind === 'deleted') ? 'deleted' : 'registered'
 }

@@ -21,7 +21,7 @@ import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
 import { type FilterContext, BOUGHT } from '../filtered-record.ts'
 import { toConditions, LAYOUT, type Filters, type SavedFilters } from '../filters.ts'
 import { RecordOfHit } from './hits.ts'
-import { PageBuilder, type ListPage } from './cursor.ts'
+import { toCursor, type ListPage } from './cursor.ts'
 import {
   isOfAll,
   needsRange,
@@ -65,24 +65,29 @@ export function indexQuery(
  * Finds a page.
  * @throws HttpError 400 if by now its cursor spans too many records
  */
-export function* findPage(
-  segments: IndexSegments,
-  listing: Listing,
-  slice: TimeSlice,
-): SlicedWork<ListPage<Hit>> {
+export function* findPage(segments: IndexSegments, listing: Listing, slice: TimeSlice): SlicedWork<ListPage> {
   const { limit, sources } = listing
   const isWhole = isOfAll(sources)
   const toHits = isWhole ? undefined : yield* hitsOfSources(segments, listing, slice)
-  const position = (hit: Hit, key: SortKey) => toEntryKey(hit, key, listing)
-  const pages = new PageBuilder(limit, [...(toHits?.keys() ?? sources)], position)
-  for (const stage of stagesFrom(listing, [...(toHits?.keys() ?? sources)])) {
+  const ofStages = [...(toHits?.keys() ?? sources)]
+  const items: Hit[] = []
+  let last: { readonly hit: Hit; readonly stage: Stage } | undefined
+  for (const stage of stagesFrom(listing, ofStages)) {
+    // One more than fits shows whether there is a next page.
+    const wanted = limit + 1 - items.length
     const hits =
       toHits === undefined
-        ? yield* hitsOfStage(segments, listing, stage, pages.wanted, slice)
+        ? yield* hitsOfStage(segments, listing, stage, wanted, slice)
         : sortedHits(toHits, listing, stage)
-    if (pages.add(stage, hits)) break
+    const taken = hits.slice(0, wanted - 1)
+    items.push(...taken)
+    const hit = taken.at(-1)
+    if (hit !== undefined) last = { hit, stage }
+    if (hits.length === taken.length) continue
+    const after = last && toEntryKey(last.hit, last.stage.sortKey, listing)
+    return { items, next: after && last && toCursor(ofStages, after, last.stage) }
   }
-  return pages.build()
+  return { items, next: undefined }
 }
 
 /** The first matches of a stage of all records. */
@@ -199,7 +204,6 @@ function keyOf(hit: Hit, sortKey: SortKey, { ranking }: Listing): number {
   }
 }
 
-/** The position of a record in a list that is sorted by this key. */
 function toEntryKey(hit: Hit, sortKey: SortKey, listing: Listing): EntryKey {
   return { key: keyOf(hit, sortKey, listing), name: hit.segment.nameOf(hit.position) }
 }

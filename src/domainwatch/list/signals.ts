@@ -52,7 +52,7 @@ export class Demand {
         const to = Math.min(from + BLOCK, count)
         let bits = 0
         for (let position = from; position < to; position++) {
-          if (rarest[position] === UNKNOWN) rarest[position] = this.#findRarest(segment.wordsOf(position))
+          if (rarest[position] === UNKNOWN) rarest[position] = this.#findRarest(segment.toWords(position))
           if ((records[rarest[position] ?? 0] ?? 0) >= wanted) bits |= 1 << (position - from)
         }
         return bits
@@ -103,7 +103,7 @@ export class Demand {
     for (const { segment, position } of hits) {
       if (++records % SLICE_RECORDS === 0) await slice.yieldIfOver()
       if (segment.toNumber(MARKS, position) !== BOUGHT_ONLY) continue
-      for (const word of new Set(segment.wordsOf(position))) {
+      for (const word of new Set(segment.toWords(position))) {
         if (word.length < MIN_LETTERS) continue
         const number = this.#toNumber(word)
         this.#records[number] = (this.#records[number] ?? 0) + by

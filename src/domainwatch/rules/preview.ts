@@ -70,7 +70,6 @@ export async function previewRule(
   )
 }
 
-/** Returns the names that were recorded since a time. */
 async function recordedSince(reader: Reader, since: number): Promise<ReadonlySet<string>> {
   const names = new Set<string>()
   let after = (await firstChangeSince(reader, since)) - 1

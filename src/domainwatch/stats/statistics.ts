@@ -180,7 +180,7 @@ export async function countInIndex(
   if (weeks !== undefined) {
     const lastWeek = parseTimestamp(weeks.lastWeek)
     await visitRegistrations(weeks.from, weeks.to, (segment, position) =>
-      rising.add(segment.wordsOf(position), (segment.columns.keys[position] ?? NaN) >= lastWeek),
+      rising.add(segment.toWords(position), (segment.columns.keys[position] ?? NaN) >= lastWeek),
     )
   }
   const totals = new Totals()

@@ -125,16 +125,6 @@ interface Named {
 
 /** Merges two records: the last given value of each mark. */
 function merged(earlier: DomainMarks, later: DomainMarks): DomainMarks {
-  return {
-    name: later.name,
-    revision: later.revision ?? earlier.revision,
-    discarded: later.discarded ?? earlier.discarded,
-    reserved: later.reserved ?? earlier.reserved,
-    status: later.status ?? earlier.status,
-    agent: later.agent ?? earlier.agent,
-    agent_folded: later.agent_folded ?? earlier.agent_folded,
-    seen: later.seen ?? earlier.seen,
-    note: later.note ?? earlier.note,
-    tags: later.tags ?? earlier.tags,
-  }
+  const given = Object.entries(later).filter(([, value]) => value !== null)
+  return { ...earlier, ...Object.fromEntries(given) }
 }

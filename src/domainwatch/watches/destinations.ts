@@ -26,7 +26,6 @@ import { notifiedWatch } from './watch-filters.ts'
 export const MAX_DESTINATIONS = 10
 /** Destinations of all watches of an account. */
 const MAX_OF_ACCOUNT = 100
-/** Characters of `to`. */
 export const MAX_TO_CHARACTERS = 16_384
 const PREFIXES = CHANNEL_NAMES.filter((name) => name !== 'webhook')
 /** Written when it is needed: opening the format takes 10 ms. */
@@ -167,7 +166,6 @@ export function outcomeJson(outcome: Outcome) {
     : { delivered: 0, code, error: outcome.error }
 }
 
-/** Returns the destination with the latest time; undefined if none has one. */
 function latest(
   destinations: readonly DestinationRow[],
   timeOf: (one: DestinationRow) => number | null,

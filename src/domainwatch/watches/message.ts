@@ -169,7 +169,6 @@ interface Markup {
   link(label: string, url: string): string
 }
 
-/** Text without markup. */
 export const plainText: Markup = {
   text: (text) => text,
   title: (text) => text,
@@ -206,7 +205,6 @@ export const discordMarkdown: Markup = {
   link: (label, url) => `[${escapeDiscord(label)}](<${url}>)`,
 }
 
-/** HTML of mails. */
 export const mailHtml: Markup = {
   text: (text) => escapeHtml(text),
   title: (text) => `<h1 style="font-size:1.2em">${escapeHtml(text)}</h1>`,

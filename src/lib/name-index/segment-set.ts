@@ -144,7 +144,7 @@ function* toRecords(hits: Iterable<Hit>, layout: Layout): Generator<IndexedRecor
     const { starts, agents, agent, registered, modified, statusAt } = segment.columns
     yield {
       name: segment.textOf(starts[position] ?? 0, starts[position + 1] ?? 0),
-      words: segment.wordsOf(position),
+      words: segment.toWords(position),
       agent: agents[agent[position] ?? 0] ?? '',
       discardedAt: segment.discardedAt(position),
       registered: registered[position] ?? NaN,

@@ -162,7 +162,7 @@ export class Segment {
   }
 
   /** The words that the name of a record consists of; none if it does not. */
-  wordsOf(position: number): readonly string[] {
+  toWords(position: number): readonly string[] {
     const { names, starts, wordEnds } = this.columns
     const words: string[] = []
     const end = starts[position + 1] ?? 0

@@ -149,7 +149,6 @@ function storedKeysBy(order: Exclude<SortedOrder, 'score'>): KeyOf<SortColumns> 
   return (columns, position) => numberAt(columns, key, position)
 }
 
-/** Returns the bounds of the keys of columns. */
 function boundsBy(order: SortedOrder, columns: Columns, getScores?: ScoresOf): BlockBounds {
   if (isNumberOrder(order)) return numberBounds(columns, toNumberKey(order))
   const { count, names, starts, modified } = columns
