@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { userInfo } from 'node:os'
 import { test } from 'node:test'
-import { catalejo } from '../support/cli.ts'
+import { catalejoHere } from '../support/cli.ts'
 import { startService } from '../support/service.ts'
 
 test('commands are recorded under the user who runs them', async () => {
   await using service = await startService()
   const data = ['--data', service.data]
-  await catalejo(['key', 'create', '--account', 'luis', '--service', 'imagestore', ...data])
-  await catalejo(['account', 'set', 'luis', '--max-images', '3', ...data])
-  await catalejo(['account', 'secret', 'luis', ...data])
-  await catalejo(['account', 'secret', 'luis', '--new', ...data])
-  await catalejo(['dismissed', 'forget', 'una.cl', ...data])
-  await catalejo(['key', 'revoke', 'none', ...data])
+  await catalejoHere(['key', 'create', '--account', 'luis', '--service', 'imagestore', ...data])
+  await catalejoHere(['account', 'set', 'luis', '--max-images', '3', ...data])
+  await catalejoHere(['account', 'secret', 'luis', ...data])
+  await catalejoHere(['account', 'secret', 'luis', '--new', ...data])
+  await catalejoHere(['dismissed', 'forget', 'una.cl', ...data])
+  await catalejoHere(['key', 'revoke', 'none', ...data])
   const user = `cli:${userInfo().username}`
-  const { stdout } = await catalejo(['audit', '--account', user, ...data])
+  const { stdout } = await catalejoHere(['audit', '--account', user, ...data])
   const [head, ...lines] = stdout.trimEnd().split('\n')
   assert.equal(head, 'time\taccount\tkey\taction\tsubject')
   const fields = lines.map((line) => line.split('\t'))
@@ -26,6 +26,6 @@ test('commands are recorded under the user who runs them', async () => {
     [user, '-', 'dismissed.forget', 'una'],
   ])
   assert.match(fields[3]?.[4] ?? '', /^luis \(imagestore\), key [a-z2-9]{10}$/)
-  const others = await catalejo(['audit', '--account', 'nadie', ...data])
+  const others = await catalejoHere(['audit', '--account', 'nadie', ...data])
   assert.equal(others.stdout, `${head}\n`)
 })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { catalejo } from '../support/cli.ts'
+import { catalejoHere } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 test('changes prints a line for each, resumes after a cursor, and reports a gap', async () => {
   await using folder = await temporaryFolder()
   const data = ['--data', folder.path]
-  await catalejo(['key', 'create', '--account', 'grupo', '--service', 'domainwatch', ...data])
-  const all = await catalejo(['changes', ...data])
+  await catalejoHere(['key', 'create', '--account', 'grupo', '--service', 'domainwatch', ...data])
+  const all = await catalejoHere(['changes', ...data])
   const lines: Record<string, unknown>[] = all.stdout
     .trim()
     .split('\n')
@@ -19,10 +19,10 @@ test('changes prints a line for each, resumes after a cursor, and reports a gap'
       ['key', 'made', 1],
     ],
   )
-  const rest = await catalejo(['changes', '--since', String(lines[0]?.['cursor']), ...data])
+  const rest = await catalejoHere(['changes', '--since', String(lines[0]?.['cursor']), ...data])
   assert.equal(rest.stdout.trim(), all.stdout.trim().split('\n')[1])
-  const gap = await catalejo(['changes', '--since', '000000000000-1', ...data])
+  const gap = await catalejoHere(['changes', '--since', '000000000000-1', ...data])
   assert.deepEqual([gap.code, gap.stdout], [3, ''])
   assert.match(gap.stderr, /were deleted/)
-  assert.equal((await catalejo(['changes', '--follow', 'quizás', ...data])).code, 2)
+  assert.equal((await catalejoHere(['changes', '--follow', 'quizás', ...data])).code, 2)
 })

@@ -8,7 +8,7 @@ import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isObject } from '../../src/lib/json.ts'
 import { sql } from '../../src/storage/database/sql.ts'
-import { catalejo } from '../support/cli.ts'
+import { catalejoHere } from '../support/cli.ts'
 import { add, record } from '../support/domains.ts'
 import { diagnose, ranWell } from '../support/doctor.ts'
 import { freePort } from '../support/free-port.ts'
@@ -60,7 +60,7 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
     await service.stop()
     const without = await diagnose(service, flags)
     assert.deepEqual(without, { ...running, checks: without.checks })
-    const text = await catalejo(['doctor', '--data', service.data, '--port', '0', ...flags])
+    const text = await catalejoHere(['doctor', '--data', service.data, '--port', '0', ...flags])
     assert.match(text.stdout, /^ok {4}database: SQLite, schema \d+$/m)
   })
 
@@ -114,7 +114,7 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
       failed.problems.at(-1),
       'fail backups: the last backup failed: the disk is full → catalejo backup create',
     )
-    const missing = await catalejo(['doctor', '--data', join(service.data, 'missing')])
+    const missing = await catalejoHere(['doctor', '--data', join(service.data, 'missing')])
     assert.equal(missing.code, 2)
     assert.match(missing.stdout, /^fail {2}data folder: there is no folder /m)
   })

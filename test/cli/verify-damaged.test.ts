@@ -3,7 +3,7 @@ import { mkdir, open, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
-import { catalejo } from '../support/cli.ts'
+import { catalejoHere } from '../support/cli.ts'
 import { add, record } from '../support/domains.ts'
 import { expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -37,7 +37,7 @@ suite('catalejo verify on a damaged database', { timeout: 300_000 }, () => {
     const hash = expectedHash(await gradient(20, 10).png().toBuffer())
     database.prepare('DELETE FROM blobs WHERE hash = ?').run(hash)
     database.close()
-    const { code, stdout } = await catalejo(['verify', '--data', service.data])
+    const { code, stdout } = await catalejoHere(['verify', '--data', service.data])
     assert.equal(code, 1)
     assert.match(stdout, /^ {2}a row of images refers to a row of blobs that is not there$/m)
     assert.match(
@@ -54,7 +54,7 @@ suite('catalejo verify on a damaged database', { timeout: 300_000 }, () => {
     // A third of the file, from its middle: pages of tables and of indexes.
     await file.write(Buffer.alloc(Math.floor(size / 3), 0x5a), 0, null, Math.floor(size / 8_192) * 4_096)
     await file.close()
-    const { code, stdout } = await catalejo(['verify', '--repair', '--data', service.data])
+    const { code, stdout } = await catalejoHere(['verify', '--repair', '--data', service.data])
     assert.equal(code, 1, stdout)
     assert.match(stdout, /^database: \d+ faults of the database$/m)
     assert.match(stdout, /^ {2}the database is damaged, so the store was not compared with it$/m)

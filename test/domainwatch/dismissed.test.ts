@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { localDateTime } from '../../src/lib/dates.ts'
-import { catalejo, catalejoHere, messagesIn } from '../support/cli.ts'
+import { catalejoHere, messagesIn } from '../support/cli.ts'
 import { LIST, names, record, stored, update } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, send, type Fields } from '../support/http.ts'
@@ -14,7 +14,6 @@ import { countOf } from '../../src/lib/text.ts'
 const DISMISSED = '/api/v1/domainwatch/dismissed'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-const CLOCK = new URL('../support/clock-from-file.ts', import.meta.url).href
 
 const folder = await temporaryFolder()
 after(() => folder[Symbol.asyncDispose]())
@@ -23,8 +22,6 @@ let service: TestService
 let ana: string
 
 before(async () => {
-  clock.mirrorIn(join(folder.path, 'clock'))
-  clock.advance(0)
   service = await startService({ clock })
   ana = (await service.newKey('ana', 'domainwatch')).key
 })
@@ -37,11 +34,7 @@ const now = () => shown(clock.now())
 async function command(args: readonly string[], on: TestService = service) {
   const { databaseUrl, data } = on
   const places = ['--data', data, ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl])]
-  const environment = { NODE_OPTIONS: `--import=${CLOCK}`, TEST_CLOCK_FILE: join(folder.path, 'clock') }
-  const isImport = args[0] === 'import'
-  const { code, stdout, stderr } = await (isImport
-    ? catalejoHere([...args, ...places], clock)
-    : catalejo([...args, ...places], environment))
+  const { code, stdout, stderr } = await catalejoHere([...args, ...places], clock)
   return { code, stdout, messages: messagesIn(stderr) }
 }
 

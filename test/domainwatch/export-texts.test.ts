@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { catalejo } from '../support/cli.ts'
+import { catalejoHere } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -66,7 +66,7 @@ async function load(service: TestService, file: string): Promise<void> {
     service.data,
     ...(service.databaseUrl === '' ? [] : ['--database-url', service.databaseUrl]),
   ]
-  const { code, stderr } = await catalejo(['import', ...target, file])
+  const { code, stderr } = await catalejoHere(['import', ...target, file])
   assert.equal(code, 0, stderr)
 }
 

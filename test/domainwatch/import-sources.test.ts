@@ -13,7 +13,7 @@ import { importLines } from '../../src/domainwatch/import/importer.ts'
 import { readLines } from '../../src/domainwatch/import/source.ts'
 import type { StoreRows } from '../../src/domainwatch/import/writer.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { catalejo, messagesIn } from '../support/cli.ts'
+import { catalejoHere, messagesIn } from '../support/cli.ts'
 import { list, names, record, stored } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
@@ -45,7 +45,14 @@ test('an unreadable file is reported in one line, and the others are loaded', as
   await writeFile(cut, packed.subarray(0, packed.length / 2))
   await writeFile(good, 'bueno.cl\n')
   const missing = join(folder.path, 'nada.csv')
-  const { code, stdout, stderr } = await catalejo(['import', ...on(service), missing, folder.path, cut, good])
+  const { code, stdout, stderr } = await catalejoHere([
+    'import',
+    ...on(service),
+    missing,
+    folder.path,
+    cut,
+    good,
+  ])
   assert.equal(code, 1)
   assert.deepEqual(messagesIn(stderr), [
     `${missing}: ENOENT: no such file or directory, stat '${missing}'`,
@@ -67,7 +74,7 @@ test('a database error is reported in one line for all files', async () => {
   await writeFile(first, registrations(3))
   await writeFile(second, registrations(3))
   await service.sql('ALTER TABLE last_adds RENAME TO elsewhere')
-  const { code, stdout, stderr } = await catalejo(['import', ...on(service), first, second])
+  const { code, stdout, stderr } = await catalejoHere(['import', ...on(service), first, second])
   assert.deepEqual([code, stdout], [1, ''])
   const messages = messagesIn(stderr)
   assert.equal(messages.length, 1, stderr)
@@ -95,7 +102,7 @@ test('lists with any header, also concatenated, are loaded; other files store no
   const run = async (name: string, text: string | Buffer) => {
     const path = join(folder.path, name)
     await writeFile(path, text)
-    const { code, stdout, stderr } = await catalejo(['import', ...on(service), path])
+    const { code, stdout, stderr } = await catalejoHere(['import', ...on(service), path])
     return [code, stdout.replaceAll(path, name), stderr.replaceAll(path, name).split('\n').at(-2)]
   }
   const count = (name: string, lines: number) =>
@@ -141,7 +148,7 @@ test('a CSV of another version is recognised by the fields that every export has
     await using other = await startService()
     const path = join(folder.path, `${name}.csv`)
     await writeFile(path, file.join('\r\n'))
-    const { code, stdout, stderr } = await catalejo(['import', ...on(other), path])
+    const { code, stdout, stderr } = await catalejoHere(['import', ...on(other), path])
     assert.deepEqual(
       [code, stdout, messagesIn(stderr)],
       [0, `${path}: 2 records, 2 new or changed, 0 lines refused\n`, []],

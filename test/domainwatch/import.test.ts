@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { catalejo, catalejoHere, messagesIn } from '../support/cli.ts'
+import { catalejoHere, messagesIn } from '../support/cli.ts'
 import { names, record, records, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -65,7 +65,7 @@ test('exports of several parts are complete, and import to the same state', asyn
       messages: [],
     })
     assert.equal((await exported(other, { format })).text, text)
-    const written = await catalejo(['export', ...on(other), '--format', format])
+    const written = await catalejoHere(['export', ...on(other), '--format', format])
     assert.ok(written.stdout === (await exported(other, { format, order: 'name', sort: 'asc' })).text)
   }
 })
@@ -147,7 +147,7 @@ test('decisions, notes and tags are exported on request and imported; an import 
   await imported([csv], 3)
   // Of what an export says nothing nothing changes.
   await imported([plain, ndjson, csv], 0)
-  const { stdout } = await catalejo(['export', ...on(other), '--fields', 'all', '--format', 'ndjson'])
+  const { stdout } = await catalejoHere(['export', ...on(other), '--fields', 'all', '--format', 'ndjson'])
   // By the clock of the system, the time for objections is over.
   const later = ndjson.replaceAll(`"${until}"`, 'null')
   assert.deepEqual(stdout.split('\n').toSorted(), later.split('\n').toSorted())

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from '../../src/storage/database/sql.ts'
-import { catalejo } from '../support/cli.ts'
+import { catalejoHere } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { expectedHash, gradient, ImageClient } from '../support/images.ts'
@@ -66,18 +66,18 @@ test('verify reports such a key, and a backup omits its bytes', () =>
     assert.equal((await new ImageClient(service.url, service.imageKey).upload(png)).status, 200)
     await service.sql(edit(key))
     await service.stop()
-    const verified = await catalejo(['verify', '--data', data])
+    const verified = await catalejoHere(['verify', '--data', data])
     assert.equal(verified.code, 1)
     assert.match(
       verified.stdout,
       /^ {2}blob "\.\.\/secret": its key is not valid; its key does not begin with its hash/m,
     )
     await using backups = await temporaryFolder()
-    const backup = await catalejo(['backup', backups.path, '--data', data])
+    const backup = await catalejoHere(['backup', backups.path, '--data', data])
     assert.equal(backup.code, 1)
     assert.match(backup.stderr, /^image "\.\.\/secret": damaged$/m)
     await using copy = await temporaryFolder()
-    const migrated = await catalejo(['migrate', '--data', data, '--to-data', copy.path])
+    const migrated = await catalejoHere(['migrate', '--data', data, '--to-data', copy.path])
     assert.equal(migrated.code, 1)
     assert.match(migrated.stderr, /^image "\.\.\/secret": damaged$/m)
   }))

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { suite, test } from 'node:test'
 import { getSweeps } from '../durability/sweeps.ts'
-import { catalejo, catalejoHere } from '../support/cli.ts'
+import { catalejoHere } from '../support/cli.ts'
 import { record, stored } from '../support/domains.ts'
 import { bytesOf, expectedHash, ImageClient, stamped } from '../support/images.ts'
 import { startService } from '../support/service.ts'
@@ -153,10 +153,7 @@ suite('verify', { timeout: 400_000 }, () => {
       const { bucket, prefix, endpoint } = config.blobsUrl
       words.push('--blobs-url', `s3://${bucket}/${prefix}?endpoint=${endpoint}`)
     }
-    const environment = Object.fromEntries(
-      ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].map((name) => [name, process.env[name] ?? '']),
-    )
-    const run = (...rest: string[]) => catalejo(['verify', ...words, ...rest], environment)
+    const run = (...rest: string[]) => catalejoHere(['verify', ...words, ...rest])
 
     const clean = await run()
     assert.equal(clean.code, 0, clean.stderr)
@@ -185,6 +182,6 @@ suite('verify', { timeout: 400_000 }, () => {
       ['--port', 'x'],
       ['--database-url', `postgres://a@127.0.0.1:${refusing.port}/x`],
     ]
-    for (const rest of wrong) assert.equal((await catalejoHere(['verify', ...words, ...rest])).code, 2)
+    for (const rest of wrong) assert.equal((await run(...rest)).code, 2)
   })
 })

@@ -28,20 +28,27 @@ export async function catalejo(args: readonly string[], environment: Environment
 }
 
 /**
- * Runs the command in this process, as starting one takes longer than most commands; not one that ends by a signal, or writes its
- * results to standard output itself. What it writes with `console`, its progress and the parser's help are its output.
+ * Runs the command in this process, as starting one takes longer than most commands; not one that ends by a signal.
  * @param clock the time of the command
  */
 export async function catalejoHere(args: readonly string[], clock: Clock = systemClock): Promise<CliResult> {
   // A command leaves its listeners to the end of its process.
   process.setMaxListeners(Infinity)
   let [stdout, stderr] = ['', '']
+  const write = process.stdout.write.bind(process.stdout)
   const now = clock.now.bind(clock)
   const mocks = [
     mock.method(systemClock, 'now', now),
     mock.method(console, 'log', (line: string) => void (stdout += `${line}\n`)),
     mock.method(console, 'error', (line: string) => void (stderr += `${line}\n`)),
     mock.method(process.stderr, 'write', (text: string) => (stderr += text) !== ''),
+    mock.method(process.stdout, 'write', (piece: string | Uint8Array, done?: () => void) => {
+      // The test runner reports to its parent in bytes.
+      if (typeof piece !== 'string') return write(piece, done)
+      stdout += piece
+      done?.()
+      return true
+    }),
   ]
   const program = createProgram()
   const commands: Command[] = [program]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { catalejo, killedAfter } from '../support/cli.ts'
+import { catalejoHere, killedAfter } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { ImageClient } from '../support/images.ts'
 import { filesUnder, flip, folders, nameOf, succeeds } from './backups.ts'
@@ -22,7 +22,7 @@ suite('damaged and interrupted backups', { timeout: 400_000 }, () => {
     const whole = await readFile(domains)
     await flip(domains)
     await rm(images)
-    const { code, stderr, stdout } = await catalejo(['restore', backups, '--data', place])
+    const { code, stderr, stdout } = await catalejoHere(['restore', backups, '--data', place])
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(stderr, new RegExp(`${nameOf(domains)} is damaged`))
     assert.match(stderr, new RegExp(`${nameOf(images)} is missing`))
@@ -34,9 +34,12 @@ suite('damaged and interrupted backups', { timeout: 400_000 }, () => {
     const [manifest = ''] = await filesUnder(join(backups, 'manifests'))
     const text = await readFile(manifest)
     await flip(manifest)
-    assert.match((await catalejo(['restore', backups, '--data', place])).stderr, /its manifest is damaged/)
+    assert.match(
+      (await catalejoHere(['restore', backups, '--data', place])).stderr,
+      /its manifest is damaged/,
+    )
     await rm(manifest)
-    assert.match((await catalejo(['restore', backups, '--data', place])).stderr, /there is none/)
+    assert.match((await catalejoHere(['restore', backups, '--data', place])).stderr, /there is none/)
     assert.ok(text.length > 0)
     await succeeds(['backup', backups, '--data', service.data])
     await succeeds(['restore', backups, '--data', place])
@@ -53,7 +56,7 @@ suite('damaged and interrupted backups', { timeout: 400_000 }, () => {
     const [rotten = '', lost = ''] = await filesUnder(join(backups, 'images'))
     await flip(rotten)
     await rm(lost)
-    const { code, stderr, stdout } = await catalejo(['restore', backups, '--data', place])
+    const { code, stderr, stdout } = await catalejoHere(['restore', backups, '--data', place])
     assert.equal(code, 1)
     assert.match(stdout, /5 images copied/)
     assert.match(stderr, new RegExp(`image ${nameOf(rotten)}: damaged`))
@@ -70,7 +73,7 @@ suite('damaged and interrupted backups', { timeout: 400_000 }, () => {
     )
     await flip(own)
     await using other = await temporaryFolder()
-    const damaged = await catalejo(['backup', other.path, '--data', service.data, '--keep', '1'])
+    const damaged = await catalejoHere(['backup', other.path, '--data', service.data, '--keep', '1'])
     assert.equal(damaged.code, 1)
     assert.match(damaged.stderr, new RegExp(`image ${nameOf(own)}: damaged`))
   })
