@@ -119,11 +119,16 @@ export interface Pass {
 /** One of these started last would be waited for alone. */
 export const LONGEST = [
   'test/durability/all-plans.test.ts',
+  'test/transfer/regular-backups.test.ts',
+  'test/cli/breakages.test.ts',
+  'test/deploy/proxies.test.ts',
   'test/cli/serve.test.ts',
-  'test/cli/images.test.ts',
-  'test/durability/kill.test.ts',
+  'test/cli/doctor.test.ts',
   'test/transfer/backup.test.ts',
   'test/transfer/migrate.test.ts',
+  'test/cli/images.test.ts',
+  'test/cli/examples.test.ts',
+  'test/durability/kill.test.ts',
   'test/nodes/leases.test.ts',
   'test/s3/ceph.test.ts',
 ]
