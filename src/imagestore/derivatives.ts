@@ -168,7 +168,8 @@ export class DerivativeCache {
 
   /** Removes all derivatives of a blob. @throws if some may be left */
   async forget(blobKey: string): Promise<void> {
-    await this.#folder?.remove(blobKey)
+    // A key that an edited database names has none.
+    if (isBlobKey(blobKey)) await this.#folder?.remove(blobKey)
   }
 
   /** Enforces the size limit of this machine's folder and removes derivatives of images that any node has deleted. */
