@@ -202,10 +202,19 @@ export async function drillBackup({ config, positionals }: Options): Promise<voi
         if (outcome instanceof Refusal) return { failure: outcome.message }
         await using restored = await openInstance(scratch, { existing: true })
         await using live = await openInstance(config, { existing: true })
-        const { records, images, faults } = await compareSample(restored, live, outcome.manifest, progress)
+        const { changed, records, images, faults } = await compareSample(
+          restored,
+          live,
+          outcome.manifest,
+          progress,
+        )
         for (const fault of faults) console.error(fault)
+        const others =
+          changed > 0
+            ? `; ${countOf(changed, 'record')} left out that changed less than a minute before it, or since`
+            : ''
         console.log(
-          `snapshot ${outcome.manifest.name}: ${countOf(outcome.rows, 'row')} restored; ${countOf(records, 'record')} and ${countOf(images, 'image')} compared`,
+          `snapshot ${outcome.manifest.name}: ${countOf(outcome.rows, 'row')} restored; ${countOf(records, 'record')} and ${countOf(images, 'image')} compared${others}`,
         )
         const missing = outcome.images.faultCount + faults.length
         return { failure: missing === 0 ? undefined : countOf(missing, 'fault') }

@@ -14,10 +14,10 @@ type Term = readonly [inLine: string, inAtomFeed: string]
 const es = {
   /** What happened to a name. */
   occurrences: {
-    new: ['nuevo', 'Registrado'],
+    new: ['nuevo', 'Inscrito'],
     newFree: ['nuevo, libre', 'Anotado como libre'],
     released: ['eliminado', 'Eliminado'],
-    registered: ['registrado de nuevo', 'Registrado'],
+    registered: ['inscrito de nuevo', 'Inscrito'],
     changed: ['cambió', 'Modificado'],
     discarded: ['descartado', 'Descartado'],
     deleted: ['borrado de la lista', 'Borrado de la lista'],
@@ -60,7 +60,7 @@ const es = {
   domain: (name: string, length: number) => `Dominio: ${name} (${length} caracteres)`,
   status: 'Estado',
   /** By status. */
-  statuses: ['no comprado', 'comprado'],
+  statuses: ['libre', 'inscrito'],
   seen: 'Visto',
   nameServers: 'Servidores de nombres',
   mailServers: 'Servidores de correo',

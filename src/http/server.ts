@@ -174,7 +174,7 @@ declare module 'fastify' {
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { log, metrics, corsOrigins, trustedProxies } = options
   const isTrusted = networkMatcher(trustedProxies)
-  const reportForwarded = ignoredForwarded(metrics, log, isTrusted)
+  const reportForwarded = forwardedObserver(metrics, log, trustedProxies.length > 0 ? isTrusted : () => false)
   const shutdown = new GracefulShutdown()
   const limits = {
     total: maxConnectionsFor(options.maxConnections, openFilesLimit()),
@@ -306,8 +306,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   return app
 }
 
-/** Returns a function that counts requests of proxies that nobody named as trusted, and logs the first one. */
-function ignoredForwarded(
+/**
+ * Returns a function that counts requests of trusted proxies without the address of the client, and those with one from other senders,
+ * of which it logs the first.
+ */
+function forwardedObserver(
   metrics: Metrics,
   log: Logger,
   isTrusted: (address: string) => boolean,
@@ -316,10 +319,16 @@ function ignoredForwarded(
     'catalejo_forwarded_ignored_total',
     'Requests whose X-Forwarded-For was ignored, because their sender is not in --trusted-proxies',
   )
+  const missing = metrics.counter(
+    'catalejo_forwarded_missing_total',
+    'Requests without X-Forwarded-For from --trusted-proxies, which count as requests of the proxy',
+  )
   let isLogged = false
   return ({ headers, socket }) => {
     const address = socket.remoteAddress ?? ''
-    if (headers['x-forwarded-for'] === undefined || isTrusted(address)) return
+    const hasForwarded = headers['x-forwarded-for'] !== undefined
+    if (hasForwarded === isTrusted(address)) return
+    if (!hasForwarded) return missing.inc()
     ignored.inc()
     if (isLogged) return
     isLogged = true

@@ -49,16 +49,16 @@ suite('events as an Atom feed', () => {
     assert.deepEqual(titles(whole), [
       'Descartado: uno.cl',
       'Modificado: dos.cl',
-      'Registrado: dos.cl',
+      'Inscrito: dos.cl',
       'Eliminado: uno.cl',
       'Anotado como libre: dos.cl',
-      'Registrado: uno.cl',
+      'Inscrito: uno.cl',
     ])
     const entry =
       `<entry>\n<id>${URN}</id>\n<title>Eliminado: uno.cl</title>\n<updated>${DATE}</updated>\n` +
       `<link rel="alternate" type="text/html" href="${service.url}/console/dominios\\?ficha=uno"/>\n` +
       '<author><name>grupo</name></author>\n<content type="text">Dominio: uno.cl \\(3 caracteres\\)\n' +
-      'Estado: no comprado \\(antes: comprado\\)\nReservado: no\nEn revisión: no\nAgente: a&lt;&amp;&gt;&quot;\ufffd\n' +
+      'Estado: libre \\(antes: inscrito\\)\nReservado: no\nEn revisión: no\nAgente: a&lt;&amp;&gt;&quot;\ufffd\n' +
       'Fecha de registro: 2025-12-31 14:30:34</content>\n</entry>'
     assert.match(whole, new RegExp(entry))
     const ids = [...whole.matchAll(new RegExp(URN, 'g'))].map(([id]) => id)

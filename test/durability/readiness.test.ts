@@ -87,6 +87,7 @@ suite('/readyz reflects failures of requests', { timeout: 900_000 }, () => {
     const heal = await damagePagesWith(join(folder.path, 'catalejo.db'), 'nombre2000')
     await using place = await startSingleNode(folder.path)
     await eventually(async () => (await readyz(place)) === 503, 'a read meets the damage')
+    assert.deepEqual((await place.list()).body, { status: 500, msg: 'Error interno del servicio' })
     // They would touch other pages only.
     assert.deepEqual(await place.add('zorro'), BATCH_NOT_SAVED)
     assert.deepEqual(await place.update('nombre999'), BATCH_NOT_SAVED)

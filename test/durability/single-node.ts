@@ -18,6 +18,7 @@ export interface SingleNode extends AsyncDisposable {
   readonly images: ImageClient
   add(...names: string[]): Promise<JsonAnswer>
   update(...names: string[]): Promise<JsonAnswer>
+  list(): Promise<JsonAnswer>
   /** The names that are recorded, in order; an answer that is none fails the test. */
   names(): Promise<string[]>
   upload(bytes: Buffer): Promise<JsonAnswer>
@@ -70,14 +71,16 @@ export async function startSingleNode(
     date_reg: '2026-01-02 03:04:05',
   })
   const domains = (endpoint: string) => `/api/v1/domainwatch/${endpoint}?api=${domainKey}`
+  const list = () => ask(`${domains('list')}&sort=asc`)
 
   return {
     node,
     images,
     add: (...names) => post(domains('add'), { data: names.map(record) }),
     update: (...names) => post(domains('update'), { data: names.map((domain) => ({ domain, revision: 1 })) }),
+    list,
     async names() {
-      const { status, body } = await ask(`${domains('list')}&sort=asc`)
+      const { status, body } = await list()
       assert.equal(status, 200, JSON.stringify(body))
       return [...JSON.stringify(body).matchAll(/"name":"([^"]+)"/g)].map(([, name = '']) => name)
     },

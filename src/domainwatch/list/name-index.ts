@@ -7,6 +7,7 @@ import type { Tasks } from '../../lib/tasks.ts'
 import { domainChanges } from '../../storage/database/changes/change-log.ts'
 import { Follower } from '../../storage/database/changes/follower.ts'
 import type { Database } from '../../storage/database/database.ts'
+import { StorageFault } from '../../storage/database/faults.ts'
 import { FilterContext, type NameSignals } from '../filtered-record.ts'
 import type { BuiltRecords } from '../tasks/build-columns.ts'
 import type { Filters } from '../filters.ts'
@@ -99,6 +100,8 @@ export class NameIndex {
   #loading: Promise<void> | undefined
   #isReady = false
   #loadSeconds = 0
+  /** Why the last load failed: damage does not pass while readers wait. */
+  #damage: StorageFault | undefined
   #isMerging = false
   /** The latest rules by which records were marked as hidden, and the marking in progress. */
   #rules: RuleSet | undefined
@@ -138,7 +141,7 @@ export class NameIndex {
 
   /**
    * Returns segments with everything committed before the call.
-   * @throws OverloadError if that takes too long
+   * @throws OverloadError if that takes too long, StorageFault if records cannot be read
    */
   async current({ filters, model, isFresh = false, left }: ReadOptions = {}): Promise<IndexSegments> {
     this.#writes.noteRead()
@@ -149,6 +152,7 @@ export class NameIndex {
     const signal = left?.()
     while (!this.#stopping.signal.aborted && performance.now() < deadline) {
       signal?.throwIfAborted()
+      if (!this.#isReady && this.#damage !== undefined) throw this.#damage
       if (!this.#isReady) {
         const loaded = withTimeout(this.load(), deadline - performance.now())
         await (signal === undefined ? loaded : abortable(loaded, signal))
@@ -161,7 +165,7 @@ export class NameIndex {
       }
       await pause(RETRY_MS)
     }
-    throw new OverloadError()
+    throw this.#damage ?? new OverloadError()
   }
 
   /** Returns what filters look at besides a record. */
@@ -279,11 +283,13 @@ export class NameIndex {
           if (result === 'lost') throw new Error('the change log was replaced')
           this.#isReady = result === 'current' && !signal.aborted
         }
+        this.#damage = undefined
         this.#loadSeconds = (performance.now() - start) / 1000
         void this.#merge()
       } catch (error) {
         this.#unload()
         if (signal.aborted) return
+        if (error instanceof StorageFault && error.kind === 'damaged') this.#damage = error
         this.#options.report('the list index could not be loaded', { err: error })
         await pause(LOAD_RETRY_MS, undefined, { signal }).catch(() => {})
       }

@@ -45,7 +45,7 @@ test('a line says which brand the name resembles', () => {
   const notice = { kind: 'changes', events: [changed({}, { status: 1 })], omitted: 0 } as const
   assert.equal(
     toMessage(watch, notice, links).items[0]?.detail,
-    'registrado de nuevo · parecido a caza.cl · agente: Ana',
+    'inscrito de nuevo · parecido a caza.cl · agente: Ana',
   )
 })
 

@@ -114,6 +114,8 @@ const CLOCK_DIFFERENCE_MS = 60_000
 
 export interface Comparison {
   readonly records: number
+  /** Records that may differ, because they changed since the snapshot or shortly before it. */
+  readonly changed: number
   readonly images: number
   /** A line for each difference. */
   readonly faults: readonly string[]
@@ -165,7 +167,7 @@ export async function compareSample(
     }
   }
   progress.end()
-  return { records: unchanged.length, images, faults }
+  return { records: unchanged.length, changed: changed.size, images, faults }
 }
 
 /** Compares JSON texts of two engines, which differ in white space. */

@@ -17,7 +17,7 @@ const FURTHER_CONNECTIONS = 4
 /** The database and the store of images. */
 export const storeChecks = (config: Config, database: Database): readonly Check[] => [
   { name: 'database', run: () => checkDatabase(config, database) },
-  { name: 'pages of the database', run: () => checkPages(database) },
+  { name: 'pages of the database', run: () => checkPages(config, database) },
   { name: 'image store', run: () => checkImages(config) },
 ]
 
@@ -49,11 +49,15 @@ async function* checkDatabase(config: Config, database: Database): Look {
   return `PostgreSQL ${release}, schema ${schema}, ${connections} of ${max_connections} connections in use`
 }
 
-const RESTORE = 'catalejo restore PLACE --data DIR, into an empty folder'
+function restoreAdvice({ shown }: Config): string {
+  const place = shown.find(({ name }) => name === 'CATALEJO_BACKUP_TO')?.value || 'PLACE'
+  const word = /^[\w./-]+$/.test(place) ? place : `'${place}'`
+  return `catalejo restore ${word} --data DIR, into an empty folder`
+}
 
-async function* checkPages(database: Database): Look {
+async function* checkPages(config: Config, database: Database): Look {
   for (const fault of (await database.check()).slice(0, 3))
-    yield fail(`the database is damaged: ${fault}`, RESTORE)
+    yield fail(`the database is damaged: ${fault}`, restoreAdvice(config))
   return 'no damage found'
 }
 
@@ -76,7 +80,7 @@ async function* checkImages({ blobsUrl, data }: Config): Look {
 }
 
 /** What a database that could not be opened means. */
-export function unopened({ message }: Error): Result {
+export function unopened(config: Config, { message }: Error): Result {
   if (/is at schema \d+, this version needs/.test(message))
     return warn(
       message.replace(/: catalejo serve.*$/, ''),
@@ -84,7 +88,7 @@ export function unopened({ message }: Error): Result {
     )
   if (/this version knows only/.test(message))
     return fail(message, 'install the newer version, or see "Go back" in docs/operations/upgrading.md')
-  return fail(message, / is damaged /.test(message) ? RESTORE : 'see docs/operations/troubleshooting.md')
+  return fail(message, / is damaged /.test(message) ? restoreAdvice(config) : 'see docs/operations/troubleshooting.md')
 }
 
 const DAY = 86_400_000

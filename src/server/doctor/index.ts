@@ -47,7 +47,7 @@ export async function diagnose(
 function getChecks(config: Config, database: Database | Error, clock: Clock): readonly Check[] {
   if (database instanceof Error) {
     async function* run(error: Error): Look {
-      yield unopened(error)
+      yield unopened(config, error)
       return
     }
     return [...machineChecks(config), { name: 'database', run: () => run(database) }]

@@ -128,6 +128,12 @@ async function* checkPublicUrl(config: Config, url: string, key: string | Error 
       `${url}/ leads to ${target || home.status}`,
       `the proxy must keep the path ${prefix || '/'}, as --base-url names it`,
     )
+  const { status } = await get(`${url}/readyz`)
+  if (status !== 200)
+    yield fail(
+      `${url}/readyz answers ${status}`,
+      'search the log for "not ready": it says which part does not work',
+    )
   if (!(await streams(apiUrl(url, 'events', key))))
     yield warn('the proxy buffers event streams', 'turn off response buffering in the proxy')
   const limit = maxBodyBytes(config.maxImageBytes)
@@ -212,13 +218,23 @@ function post(url: string, bytes: number): Promise<number | string> {
   })
 }
 
-/** Whether requests come through a proxy whose X-Forwarded-For the service ignores. */
+/** Whether requests come through a proxy that sends no X-Forwarded-For, or one that the service ignores. */
 async function* checkForwarded(config: Config, local: string, publicUrl: string): Look {
   const readIgnored = () => readMetric(config, local, 'catalejo_forwarded_ignored_total')
+  const readMissing = () => readMetric(config, local, 'catalejo_forwarded_missing_total')
   const before = await readIgnored()
+  const missing = await readMissing()
   await get(`${publicUrl}/healthz`)
+  const missingAfter = await readMissing()
+  // Reading counts too where this machine is a trusted proxy.
+  const isMissing = missingAfter - missing > (await readMissing()) - missingAfter
   const after = await readIgnored()
-  if (after === 0) return 'no X-Forwarded-For is ignored'
+  if (isMissing && config.baseUrl !== '')
+    yield warn(
+      "the proxy sends no X-Forwarded-For: all its clients count as one address, and uploads get the proxy's",
+      'let the proxy set X-Forwarded-For to the address of the client, as the files in deploy/ do',
+    )
+  if (after === 0) return 'no X-Forwarded-For is missing or ignored'
   const seen = after > before ? 'is ignored' : `was ignored ${after} times since the start`
   yield warn(
     `X-Forwarded-For ${seen}: all clients of the proxy count as one address, and uploads get the proxy's`,
