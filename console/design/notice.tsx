@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
-import { ConnectionError } from '../api/client.ts'
+import { ApiError, ConnectionError } from '../api/client.ts'
 import { errorMessage } from '../api/error-message.ts'
+import { isClientError } from '../api/query-client.ts'
 import { Button, Icon, type IconName } from './elements.tsx'
 import { t } from '../i18n/index.ts'
 
@@ -16,8 +17,18 @@ export function Notice(props: { icon: IconName; title: string; text?: string; ch
   )
 }
 
-/** An error with a button to try again. */
-export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+/**
+ * An error with a button to try again, or why the request was refused and will be again.
+ * @param onRetry undefined if the console refused it
+ */
+export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry: (() => void) | undefined }) {
+  const isTooEarly = error instanceof ApiError && error.status === 429
+  if (onRetry === undefined || (isClientError(error) && !isTooEarly))
+    return (
+      <div role="alert">
+        <Notice icon="alert" title={errorMessage(error)} />
+      </div>
+    )
   const isLost = error instanceof ConnectionError
   return (
     <div role="alert">

@@ -97,12 +97,13 @@ test('deleting images tells those that a colleague deleted, and does not take an
   })
   for (const name of ['verde.png', 'azul.png'])
     await page.getByRole('checkbox', { name: `Seleccionar ${name}` }).click()
-  const confirm = () => page.locator('.selection').getByRole('button', { name: 'Borrar' }).click()
+  const confirm = () =>
+    page.locator('.selection').getByRole('button', { name: 'Enviar a la papelera' }).click()
   await page.route('**/imagestore/trash?*', (route) =>
     route.fulfill({ status: 404, contentType: 'text/html', body: '<h1>404</h1>' }),
   )
   await confirm()
-  await toast(page, 'No se pudo borrar').filter({ hasText: 'No existe. y 1 más' }).waitFor()
+  await toast(page, 'No se pudo enviar').filter({ hasText: 'No existe. y 1 más' }).waitFor()
   await page.unroute('**/imagestore/trash?*')
   await page.getByRole('region', { name: '2 seleccionadas' }).waitFor()
   await client.remove(String(body['hash']))

@@ -56,7 +56,7 @@ test('in the gallery, the details, two side by side, and before deleting', async
     .waitFor()
   for (const name of TEXTS) await page.getByLabel(`Seleccionar ${name}`, { exact: true }).check()
   const selected = page.getByRole('region', { name: '4 seleccionadas' })
-  await selected.getByRole('button', { name: 'Borrar' }).click()
+  await selected.getByRole('button', { name: 'Enviar a la papelera' }).click()
   await page.getByText('4 imágenes en la papelera').waitFor()
   await page.goto(`${service.url}/console/imagenes?papelera`)
   for (const name of TEXTS) await page.getByLabel(`Seleccionar ${name}`, { exact: true }).check()

@@ -66,16 +66,16 @@ test('deleting many tells images that were gone already; failures stay selected 
   await box(page, first).click()
   await box(page, third).click({ modifiers: ['Shift'] })
   const gate = await holdRequests(page, 'imagestore/trash')
-  await bar(page, '3 seleccionadas').getByRole('button', { name: 'Borrar' }).click()
+  await bar(page, '3 seleccionadas').getByRole('button', { name: 'Enviar a la papelera' }).click()
   const one = await gate.next()
-  await toast(page, 'Moviendo a la papelera… 0 de 3').waitFor()
+  await toast(page, 'Enviando a la papelera… 0 de 3').waitFor()
   assert.equal(await page.locator('.tile.going').count(), 3)
   await one.answer(imageErrors.image_not_found())
   await (await gate.next()).answer(commonErrors.overloaded())
   await (await gate.next()).pass()
   await toast(
     page,
-    `1 imagen en la papelera. 1 imagen ya estaba borrada. No se pudo borrar ${second}: El servicio está ocupado. Espere un momento`,
+    `1 imagen en la papelera. 1 imagen ya estaba borrada. No se pudo enviar ${second} a la papelera: El servicio está ocupado. Espere un momento`,
   ).waitFor()
   await bar(page, '1 seleccionada').waitFor()
   assert.equal(await box(page, second).isChecked(), true)
@@ -95,7 +95,10 @@ test('two concurrent deletions on a slow service each show their own outcome', a
   await slowDown(page)
   for (const name of [first, second]) {
     await box(page, name).click()
-    await page.getByRole('region', { name: '1 seleccionada' }).getByRole('button', { name: 'Borrar' }).click()
+    await page
+      .getByRole('region', { name: '1 seleccionada' })
+      .getByRole('button', { name: 'Enviar a la papelera' })
+      .click()
   }
   await box(page, first).waitFor({ state: 'detached' })
   await box(page, second).waitFor({ state: 'detached' })

@@ -20,7 +20,7 @@ test('a rule is made from the filters of a view, previewed, paused, removed and 
   await page.waitForURL(/reglas\?digits=1&nueva=hide$/)
   const dialog = page.getByRole('dialog', { name: 'Nueva regla' })
   await dialog
-    .getByText('Ocultaría 2: 2 guardados o liberados en los últimos 30 días, 1 marcados para revisión.')
+    .getByText('Ocultaría 2. Guardados o liberados en los últimos 30 días: 2; marcados para revisión: 1.')
     .waitFor()
   await dialog.getByText('casa2.cl').waitFor()
   assert.deepEqual(await accessibilityViolations(page), [])

@@ -131,7 +131,7 @@ suite('import over HTTP', () => {
     later()
     const text = `valida.cl\n${'no..vale\n'.repeat(150)}`
     const job = await imported(service, text, { format: 'deletions' })
-    const msg = 'El campo domain debe ser un nombre de dominio .cl válido, sin el sufijo'
+    const msg = 'El nombre no es un dominio .cl válido'
     assert.deepEqual(
       job['errors'],
       Array.from({ length: 100 }, (_, i) => ({ line: i + 2, msg })),

@@ -222,9 +222,9 @@ test('the lists of the registry load while the service runs; bad lines are repor
     code: 1,
     stdout: `${registered}: 3 records, 2 new or changed, 3 lines refused\n`,
     messages: [
-      `${registered}:3: El campo domain debe ser un nombre de dominio .cl válido, sin el sufijo`,
+      `${registered}:3: El nombre no es un dominio .cl válido`,
       `${registered}:4: La línea no es CSV válido`,
-      `${registered}:7: El campo date_reg debe ser una fecha y hora real con el formato YYYY-MM-DD HH:MM:SS`,
+      `${registered}:7: La fecha de inscripción no es válida`,
     ],
   })
   await eventually(async () => (await names(service)).length === 2, 'the list has what the command stored')
@@ -268,7 +268,7 @@ test('numbers of names are imported from files, and again with --restart', async
   await writeFile(path, 'name;key;number\nuno.cl;volumen;12.50\ndos;volumen;mucho\nno-anotado;volumen;3\n')
   const { code, stdout, messages } = await import_(service, path)
   assert.deepEqual([code, stdout], [1, `${path}: 2 records, 2 new or changed, 1 line refused\n`])
-  assert.deepEqual(messages, [`${path}:3: number debe ser un número decimal, como -12 o 3.5`])
+  assert.deepEqual(messages, [`${path}:3: El campo number debe ser un número decimal, como -12 o 3.5`])
   await eventually(
     async () => (await names(service, { num_volumen_min: 12.5 })).join() === 'uno',
     'the list has it',

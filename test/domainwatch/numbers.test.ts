@@ -140,8 +140,8 @@ suite('imported numbers', () => {
       'uno,volumen,+12',
     ])
     assert.partialDeepStrictEqual(done, { state: 'done', new: 0, changed: 1, refused: 8 })
-    const decimal = 'number debe ser un número decimal, como -12 o 3.5'
-    const key = 'key debe tener de 1 a 20 letras de la a a la z'
+    const decimal = 'El campo number debe ser un número decimal, como -12 o 3.5'
+    const key = 'El campo key debe tener de 1 a 20 letras de la a a la z'
     const faults = Object(done)['errors'].map(({ line, msg }: { line: number; msg: string }) => [line, msg])
     assert.deepEqual(faults.slice(0, 5), [
       [1, decimal],
@@ -225,7 +225,7 @@ suite('imported numbers', () => {
     assert.partialDeepStrictEqual(done, {
       new: 17,
       refused: 1,
-      errors: [{ line: 18, msg: 'key no es una de las 20 claves que ya hay' }],
+      errors: [{ line: 18, msg: 'El campo key no es una de las 20 claves que ya hay' }],
     })
     assert.partialDeepStrictEqual(await load(['uno,claveq,2', 'uno,clavet,2']), { changed: 1, refused: 1 })
     // A key that no name has any more makes room for another.

@@ -5,6 +5,7 @@ import { usePendingSubjects } from '../work/operations.ts'
 import { useShortcuts } from '../../base/shortcuts.ts'
 import { Button } from '../../design/elements.tsx'
 import { ErrorNotice, Notice } from '../../design/notice.tsx'
+import { filterError } from '../filters/filter-errors.ts'
 import { t } from '../../i18n/index.ts'
 import { useTimeLeft } from './tags.tsx'
 import type { Filters } from '../filters/filters.ts'
@@ -223,7 +224,10 @@ export function DomainTable(props: Props) {
         <div role="row" className="table-state">
           <div role="gridcell">
             {rows.error !== null ? (
-              <ErrorNotice error={rows.error} onRetry={rows.retry} />
+              <ErrorNotice
+                error={rows.error}
+                onRetry={filterError(filters) === undefined ? rows.retry : undefined}
+              />
             ) : rows.isFirst ? (
               <Bones />
             ) : (

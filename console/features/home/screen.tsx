@@ -270,8 +270,8 @@ function getState({ stale, error, last_attempt }: Feed) {
   return last_attempt === null ? 'feeds.waiting' : 'feeds.ok'
 }
 
-/** Names that came free and that nobody has decided about: what triage begins with. */
-const UNSEEN = { status: '0', seen: '0', revision: '0', discarded: '0' }
+/** Names that came free, that nobody has decided about and no rule hides: what triage begins with. */
+const UNSEEN = { status: '0', seen: '0', revision: '0', discarded: '0', hidden: '0' }
 const FRESH_MS = 60_000
 
 const isFailing = ({ state, paused, last_error, pending }: Watch): boolean =>

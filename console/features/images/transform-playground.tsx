@@ -100,7 +100,7 @@ export function TransformPlayground({ image }: { image: ImageRecord }) {
           label={t('images.fit')}
           value={choice.fit}
           options={FITS}
-          textOf={optionText}
+          textOf={(fit) => t(fit === '' ? 'images.asIs' : `images.fit.${fit}`)}
           onChange={(fit) => set({ fit })}
         />
         <SelectField

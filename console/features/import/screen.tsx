@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
-import { errorMessage, recordErrorMessage } from '../../api/error-message.ts'
+import { errorMessage } from '../../api/error-message.ts'
 import { useStore } from '../../base/store.ts'
 import { Button, Icon, Tag } from '../../design/elements.tsx'
-import { t, bytes, count, type TextKey, dateTime, duration, tn } from '../../i18n/index.ts'
+import { t, bytes, count, language, type TextKey, dateTime, duration, tn } from '../../i18n/index.ts'
 import {
   changeChoice,
   chooseList,
@@ -97,9 +97,17 @@ const WINDOWS: Readonly<Record<Window, TextKey>> = {
 }
 
 const isKeyOf = <K extends string>(table: Readonly<Record<K, unknown>>, text: string): text is K =>
-  text in table
+  Object.hasOwn(table, text)
 const formats = ['', ...Object.keys(FORMATS)]
 const windows = Object.keys(WINDOWS)
+
+/** Says a source in words if it is a format, or the default source of a format and a window. */
+function sourceText(source: string): string {
+  const [format = '', window, ...others] = source.split('/')
+  if (!isKeyOf(FORMATS, format) || others.length > 0) return source
+  if (window === undefined) return t(FORMATS[format])
+  return isKeyOf(WINDOWS, window) ? `${t(FORMATS[format])} · ${t(WINDOWS[window])}` : source
+}
 
 interface Props {
   readonly list: ChosenList
@@ -139,7 +147,7 @@ export function ListForm({ list, onSend }: Props) {
         <TextField
           label={t('import.source')}
           hint={t('import.sourceHint')}
-          placeholder={format === undefined ? '' : `${format}/${window}`}
+          placeholder={format === undefined ? '' : sourceText(`${format}/${window}`)}
           maxLength={100}
           value={source}
           onChange={(text) => choose({ source: text })}
@@ -206,7 +214,7 @@ export function PastImports() {
               <tr key={job.id}>
                 <th scope="row">
                   {job.name ?? t('import.list')}
-                  <div className="muted">{job.source ?? formatText(job)}</div>
+                  <div className="muted">{sourceText(job.source ?? job.format ?? '')}</div>
                 </th>
                 <td>{dateTime(job.created_at)}</td>
                 <td>
@@ -222,11 +230,6 @@ export function PastImports() {
       )}
     </>
   )
-}
-
-const formatText = ({ format }: ImportJob): string => {
-  const key = Object.entries(FORMATS).find(([name]) => name === format)?.[1]
-  return key === undefined ? '' : t(key)
 }
 
 function State({ job }: { job: ImportJob }) {
@@ -263,7 +266,7 @@ export function Outcome({ job }: { job: ImportJob }) {
       <ul className="row" aria-live="polite">
         {SUMS.map(([field, label]) => (
           <li key={field} className={`effect ${field} figures`}>
-            <strong>{count(job[field])}</strong> {t(label)}
+            {t(label)}: <strong>{count(job[field])}</strong>
           </li>
         ))}
         {refused > 0 && <li className="tag danger">{tn('import.bad', refused)}</li>}
@@ -291,7 +294,9 @@ export function Outcome({ job }: { job: ImportJob }) {
             {errors.map(({ line, msg }) => (
               <li key={line}>
                 <span className="muted figures">{t('import.line', { n: line })}</span>{' '}
-                <span className="fault-text">{recordErrorMessage({ field: '', msg })}</span>
+                <span className="fault-text">
+                  {language.get() === 'es' ? msg : t('fault.said', { text: msg })}
+                </span>
               </li>
             ))}
           </ul>

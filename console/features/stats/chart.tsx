@@ -128,7 +128,7 @@ export function Plot({ label, places, ticks, lines, kind, height = 220 }: Props)
         <span className="muted">{places[shown]}</span>
         {lines.map((line) => (
           <span key={line.label} className={`plot-value ${line.colour}`}>
-            <strong>{count(line.values[shown] ?? 0)}</strong> {line.label}
+            {line.label}: <strong>{count(line.values[shown] ?? 0)}</strong>
           </span>
         ))}
       </p>

@@ -30,11 +30,11 @@ export const rules = addTexts({
   'rule.filtersHint': ['Con la sintaxis de la búsqueda: dígitos:sí largo:12', 'In the syntax of the search box: digits:yes length:12'],
   'rule.toPreview': ['Escriba filtros para ver qué haría la regla.', 'Enter filters to see what the rule would do.'],
   'rule.would.hide': [
-    'Ocultaría {n}: {recent} guardados o liberados en los últimos 30 días, {review} marcados para revisión.',
+    'Ocultaría {n}. Guardados o liberados en los últimos 30 días: {recent}; marcados para revisión: {review}.',
     'Would hide {n}: {recent} recorded or freed in the last 30 days, {review} marked for review.',
   ],
   'rule.would.tag': [
-    'Hoy coinciden {n}: {recent} guardados o liberados en los últimos 30 días, {review} marcados para revisión. La regla etiqueta los que lleguen o cambien de estado.',
+    'Coincidencias de hoy: {n}. Guardados o liberados en los últimos 30 días: {recent}; marcados para revisión: {review}. La regla etiqueta los que lleguen o cambien de estado.',
     'Matches {n} today: {recent} recorded or freed in the last 30 days, {review} marked for review. The rule tags those that arrive or change state.',
   ],
 })

@@ -226,9 +226,13 @@ export function listKind(format: ImportFormat, restores: boolean): ListKind | un
 export function parseLine(line: string, layout: Layout, context: LineContext): ParsedLine {
   const { timeZone, split } = context
   switch (layout.format) {
-    case 'ndjson':
+    case 'ndjson': {
       // A line is too short to nest dangerously deep.
-      return exportLine(parseExportedRecord(parseJson(line), timeZone, split), context)
+      const record = parseJson(line)
+      return record === undefined
+        ? NOT_JSON
+        : exportLine(parseExportedRecord(record, timeZone, split), context)
+    }
     case 'deletions':
       // A server that fails may write its error into the list. The domain of that name has a suffix.
       if (/^error$/i.test(line.trim())) return NOT_A_NAME
@@ -248,9 +252,13 @@ export function parseLine(line: string, layout: Layout, context: LineContext): P
   }
 }
 
+const NOT_JSON = { ok: false, msg: 'La línea no es JSON válido' } as const
 const NOT_CSV = { ok: false, msg: 'La línea no es CSV válido' } as const
 const NOT_A_NAME = { ok: false, msg: 'La línea es un error del servidor, no un dominio' } as const
-const TOO_MANY_KEYS = { ok: false, msg: `key no es una de las ${MAX_NUMBER_KEYS} claves que ya hay` } as const
+const TOO_MANY_KEYS = {
+  ok: false,
+  msg: `El campo key no es una de las ${MAX_NUMBER_KEYS} claves que ya hay`,
+} as const
 const FUTURE = { ok: false, msg: 'La fecha de inscripción está más de un día en el futuro' } as const
 /** Any valid date: a list of deletions has none. */
 const DATED = '2000-01-01 00:00:00'
@@ -276,12 +284,12 @@ function numberLine(
 ): ParsedLine {
   const [name, key, text] = NUMBER_FIELDS.map((field) => fields[columns.get(field) ?? -1]?.trim())
   const read = parseNewRecord(newRecord(name ?? '', 0, DATED), split)
-  if (!read.ok) return read
+  if (!read.ok) return listFault(read)
   const folded = key?.toLowerCase() ?? ''
-  if (!isNumberKey(folded)) return { ok: false, msg: `key ${TAKES_NUMBER_KEY}` }
+  if (!isNumberKey(folded)) return { ok: false, msg: `El campo key ${TAKES_NUMBER_KEY}` }
   // An empty one removes the number.
   const number = text === '' ? null : parseDecimal(text ?? '')
-  if (number === undefined) return { ok: false, msg: `number ${TAKES_DECIMAL}` }
+  if (number === undefined) return { ok: false, msg: `El campo number ${TAKES_DECIMAL}` }
   if (number !== null) {
     if (!numberKeys.has(folded) && numberKeys.size >= MAX_NUMBER_KEYS) return TOO_MANY_KEYS
     numberKeys.add(folded)
@@ -317,12 +325,23 @@ function inServiceZone(text: string, { timeZone, zone = timeZone }: LineContext,
   return zone === timeZone ? text : localDateTime(toEpoch(text, zone, 'last'), timeZone)
 }
 
+/** Says what is wrong with a line of a list, which has no names of fields. */
+const listFault = ({ field, msg }: { readonly field: string; readonly msg: string }): ParsedLine => ({
+  ok: false,
+  msg: LIST_FAULTS[field] ?? msg,
+})
+
+const LIST_FAULTS: Readonly<Record<string, string>> = {
+  domain: 'El nombre no es un dominio .cl válido',
+  date_reg: 'La fecha de inscripción no es válida',
+}
+
 function listLine(
   read: ParsedRecord<NewDomain | ExportedDomain>,
   registration: { readonly from: string; readonly to: string } | null,
   deletedAt: string | null = null,
 ): ParsedLine {
-  if (!read.ok) return read
+  if (!read.ok) return listFault(read)
   const { name, ascii, length, words } = read.row
   const { from = null, to = null } = registration ?? {}
   const values: ListedRow = [name, ascii, length ?? name.length, words, from, to, deletedAt]
