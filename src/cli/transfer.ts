@@ -45,7 +45,7 @@ export async function migrateCommand({ config, own, switches }: Options): Promis
     const options = { open: openInstance, from: config, to, force, progress }
     const { rows, images, isOutdated } = await migrate(options)
     const parts = [
-      ...(rows === undefined ? [] : [`${rows} rows`]),
+      ...(rows === undefined ? [] : [countOf(rows, 'row')]),
       ...(images === undefined ? [] : [imagesText(images)]),
     ]
     console.log(parts.join('; '))

@@ -38,7 +38,10 @@ export const domainErrors = declareErrors({
   job_stopped: [409, 'El trabajo se detuvo mientras llegaba su archivo'],
   job_not_ended: [409, 'El trabajo aún no termina'],
   undo_expired: [410, 'Pasó más de un día desde que terminó el cambio'],
-  count_changed: [409, (count: number) => `Ahora coinciden ${count} registros`],
+  count_changed: [
+    409,
+    (count: number) => (count === 1 ? 'Ahora coincide 1 registro' : `Ahora coinciden ${count} registros`),
+  ],
   too_many_jobs: [429, (max: number) => `La cuenta ya tiene ${max} trabajos sin terminar`],
 
   rule_not_found: [404, 'La regla no existe'],

@@ -1,3 +1,4 @@
+import { countOf } from '../lib/text.ts'
 import type { Occurrence } from './events/event.ts'
 import { isFilterName, serializeFilters } from './filters.ts'
 
@@ -57,7 +58,8 @@ const es = {
   /** The title of an Atom feed, followed by what it is about. */
   atomFeed: 'Dominios .cl',
   atomGapTitle: 'Pueden faltar cambios anteriores',
-  domain: (name: string, length: number) => `Dominio: ${name} (${length} caracteres)`,
+  domain: (name: string, length: number) =>
+    `Dominio: ${name} (${length} ${length === 1 ? 'carácter' : 'caracteres'})`,
   status: 'Estado',
   /** By status. */
   statuses: ['libre', 'inscrito'],
@@ -116,7 +118,7 @@ const en: Texts = {
   confirm: 'Confirm',
   atomFeed: '.cl domains',
   atomGapTitle: 'Earlier changes may be missing',
-  domain: (name, length) => `Domain: ${name} (${length} characters)`,
+  domain: (name, length) => `Domain: ${name} (${countOf(length, 'character')})`,
   status: 'Status',
   statuses: ['free', 'registered'],
   seen: 'Seen',

@@ -19,6 +19,7 @@ import { eraseAddresses, hasOldAddresses, hasExpiredImages } from '../imagestore
 import type { Imagestore } from '../imagestore/index.ts'
 import type { BackgroundJob } from '../lib/background-jobs.ts'
 import type { InterruptibleSleep } from '../lib/clock.ts'
+import { countOf } from '../lib/text.ts'
 import { backup, type Backup } from '../operations/transfer/backup.ts'
 import type { BackupLocation } from '../storage/blobs/s3/location.ts'
 import { lastRuns, recorded, Refusal } from '../operations/transfer/instance.ts'
@@ -47,7 +48,7 @@ function dailyBackups({ blobs, clock, config, database, log }: Context, place: B
       const progress = { begin() {}, add: () => signal.throwIfAborted(), end() {} }
       const create = () => backup({ blobs, database }, config, place, { keep: config.backupKeep, progress })
       const failureOf = ({ images: { faultCount } }: Backup) =>
-        faultCount === 0 ? undefined : `${faultCount} images are missing or damaged`
+        faultCount === 0 ? undefined : `missing or damaged: ${countOf(faultCount, 'image')}`
       try {
         const { manifest } = await recorded(database, 'backup', create, failureOf, clock)
         log.info({ snapshot: manifest.name }, 'daily backup')

@@ -96,7 +96,7 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
       /^warn data folder: other users of this machine can read .* → chmod -R go= /,
       /^fail clock: the newest change is 8\.0 days ahead of this clock/,
       /^warn time zone: the records are in the time zone America\/Santiago, .* → --time-zone America\/Santiago$/,
-      /^warn proxy: X-Forwarded-For was ignored 1 times since the start: .* → name the address of the proxy in --trusted-proxies/,
+      /^warn proxy: X-Forwarded-For was ignored 1 time since the start: .* → name the address of the proxy in --trusted-proxies/,
       /^fail feeds: feed rota failed 3 times: no se pudo descargar → curl -I /,
       /^fail feeds: the last list of feed vacia was empty → /,
       /^warn feeds: feed hueco has a gap until /,

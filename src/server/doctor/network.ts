@@ -5,6 +5,7 @@ import { networkMatcher } from '../../http/client.ts'
 import { maxBodyBytes } from '../../imagestore/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { asError } from '../../lib/errors.ts'
+import { countOf } from '../../lib/text.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Config } from '../config/config.ts'
 import { assertPortsFree, PortTaken } from '../ports.ts'
@@ -235,7 +236,7 @@ async function* checkForwarded(config: Config, local: string, publicUrl: string)
       'let the proxy set X-Forwarded-For to the address of the client, as the files in deploy/ do',
     )
   if (after === 0) return 'no X-Forwarded-For is missing or ignored'
-  const seen = after > before ? 'is ignored' : `was ignored ${after} times since the start`
+  const seen = after > before ? 'is ignored' : `was ignored ${countOf(after, 'time')} since the start`
   yield warn(
     `X-Forwarded-For ${seen}: all clients of the proxy count as one address, and uploads get the proxy's`,
     'name the address of the proxy in --trusted-proxies; the log says which it is',
