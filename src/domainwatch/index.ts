@@ -19,7 +19,7 @@ export { Feeds, feedStatuses, type FeedStatus } from './feeds/index.ts'
 export { Jobs } from './jobs/index.ts'
 export { Rechecks } from './rechecks.ts'
 export { hasOldDeliveries, sweepDeliveries } from './purge.ts'
-export { hasToRemind, remindOfObjections } from './watches/reminders.ts'
+export { hasToRemind, remindOfObjections } from './watches/watch-filters.ts'
 export { watchWebhooks } from './routes/watch-schemas.ts'
 export {
   openSubscriptions,

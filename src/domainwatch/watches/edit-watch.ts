@@ -20,7 +20,7 @@ import * as queries from './queries.ts'
 import * as destinations from '../../deliveries/queries.ts'
 import type { Changes } from '../events/event.ts'
 import { parseSavedFilters, serializeFilters, type SavedFilters } from '../filters.ts'
-import { registeredUntil, remindedDays } from './reminders.ts'
+import { registeredUntil, remindedDays } from './watch-filters.ts'
 import { lockAccount, lockInstance, type Dialect } from '../../storage/database/dialect.ts'
 
 /** Shared watches of all accounts, which every member lists. */
