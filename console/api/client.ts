@@ -94,6 +94,20 @@ export async function callApi<N extends Name>(name: N, asking: CallOptions<N> = 
   return { data: answer as Answer<N>, next: nextCursor(response.headers.get('link')) }
 }
 
+/** Yields the answers of a list, page by page. */
+export async function* listPages<T extends { readonly next: string | undefined }>(
+  fetchPage: (cursor: string | undefined) => Promise<T>,
+  maxPages = Infinity,
+): AsyncGenerator<T> {
+  let cursor: string | undefined
+  for (let page = 0; page < maxPages; page++) {
+    const found = await fetchPage(cursor)
+    yield found
+    if (found.next === undefined) return
+    cursor = found.next
+  }
+}
+
 /** A streamed response: each chunk has a timeout, the whole body has none. */
 export async function streamApi(path: string, query: QueryValues, signal?: AbortSignal): Promise<Response> {
   const stop = new AbortController()

@@ -16,6 +16,7 @@ import {
   runOperation,
 } from '../work/operations.ts'
 import { t, tn } from '../../i18n/index.ts'
+import { listPages } from '../../api/client.ts'
 
 /** Common values of all names of one paste. */
 export interface CommonValues {
@@ -88,20 +89,16 @@ async function recordedSince(
   key: string | undefined,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
-  let cursor: string | undefined
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const { data, next } = await callApi('GET /api/v1/domainwatch/list', {
-      query: {
-        modified_from: localTime(time - SLACK_MS),
-        order: 'modified',
-        limit: MAX_PAGE_ROWS,
-        cursor,
-      },
-      key,
-    })
+  const query = {
+    modified_from: localTime(time - SLACK_MS),
+    order: 'modified',
+    limit: MAX_PAGE_ROWS,
+  } as const
+  const fetchPage = (cursor: string | undefined) =>
+    callApi('GET /api/v1/domainwatch/list', { query: { ...query, cursor }, key })
+  for await (const { data, next } of listPages(fetchPage, MAX_PAGES)) {
     for (const { name } of data.data[0] ?? []) if (names.has(name)) found.add(name)
     if (next === undefined) return found
-    cursor = next
   }
   const slots = createLimiter(MAX_RUNNING)
   const look = async (name: string) => {

@@ -1,7 +1,8 @@
-import { callApi } from '../../api/client.ts'
 import type { Filters } from '../filters/filters.ts'
 import type { DomainRecord } from './records.ts'
 import { getSort } from './columns.ts'
+import { listPages } from '../../api/client.ts'
+import { callApi } from '../../api/client.ts'
 
 const PAGE_ROWS = 200
 /** Names registered in the same second, as in lists without times, may fill more than a page. */
@@ -69,12 +70,7 @@ async function readAll(filters: Filters): Promise<readonly DomainRecord[]> {
 }
 
 async function* toPages(filters: Filters): AsyncGenerator<readonly DomainRecord[]> {
-  let cursor: string | undefined
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const query = { ...filters, limit: PAGE_ROWS, cursor }
-    const { data, next } = await callApi('GET /api/v1/domainwatch/list', { query })
-    yield data.data[0] ?? []
-    if (next === undefined) return
-    cursor = next
-  }
+  const fetchPage = (cursor: string | undefined) =>
+    callApi('GET /api/v1/domainwatch/list', { query: { ...filters, limit: PAGE_ROWS, cursor } })
+  for await (const { data } of listPages(fetchPage, MAX_PAGES)) yield data.data[0] ?? []
 }

@@ -9,7 +9,8 @@ import { TransformPlayground, CopyLinks } from './transform-playground.tsx'
 import { bytes, count, moment, t } from '../../i18n/index.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type KeyboardEvent as ReactKeyboardEvent, type ReactNode } from 'react'
-import { callApi, type ApiResult } from '../../api/client.ts'
+import { callApi, listPages } from '../../api/client.ts'
+import type { Alias } from '../../api/schema.ts'
 import { CopyButton } from '../../design/buttons.tsx'
 import { TextField } from '../../design/field.tsx'
 import { runOperation, toOperation } from '../work/operations.ts'
@@ -97,7 +98,6 @@ export function Detail({ hash, known, onPrevious, onNext, onClose, onDelete }: P
   )
 }
 
-const ALIASES = 'GET /api/v1/imagestore/aliases'
 const PAGE_ALIASES = 1_000
 /** How far an arrow key moves the focus, as a share of a side. */
 const STEP = 0.05
@@ -215,15 +215,10 @@ function AliasesField({ image, isLocked }: FieldProps) {
     // A key that may not change them may not list them either.
     enabled: !isLocked,
     queryFn: async ({ signal }) => {
-      const found: { name: string; hash: string; link: string }[] = []
-      for (let cursor: string | undefined = ''; cursor !== undefined;) {
-        const { data, next }: ApiResult<typeof ALIASES> = await callApi(ALIASES, {
-          query: { limit: PAGE_ALIASES, ...(cursor === '' ? {} : { cursor }) },
-          signal,
-        })
-        found.push(...data.data)
-        cursor = next
-      }
+      const found: Alias[] = []
+      const fetchPage = (cursor: string | undefined) =>
+        callApi('GET /api/v1/imagestore/aliases', { query: { limit: PAGE_ALIASES, cursor }, signal })
+      for await (const { data } of listPages(fetchPage)) found.push(...data.data)
       return found
     },
   })

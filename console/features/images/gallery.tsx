@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { callApi, type ApiResult } from '../../api/client.ts'
+import { callApi } from '../../api/client.ts'
 import { useApi } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { TRASH_DAYS, IMAGE_TYPES } from '../../base/constants.ts'
@@ -10,6 +10,7 @@ import { changeQuery, useRoute, withParameters } from '../../base/router.ts'
 import { Button, Menu } from '../../design/elements.tsx'
 import { SelectField, TextField } from '../../design/field.tsx'
 import { t } from '../../i18n/index.ts'
+import { listPages } from '../../api/client.ts'
 
 const PAGE_IMAGES = 200
 
@@ -34,14 +35,9 @@ export function useGallery(address: URLSearchParams) {
 /** Returns every image of the trash. */
 export async function loadTrash(): Promise<readonly ImageRecord[]> {
   const images: ImageRecord[] = []
-  let cursor: string | undefined = ''
-  while (cursor !== undefined) {
-    const page: ApiResult<'GET /api/v1/imagestore/list'> = await callApi('GET /api/v1/imagestore/list', {
-      query: { trash: '1', limit: PAGE_IMAGES, cursor: cursor || undefined },
-    })
-    images.push(...page.data.data)
-    cursor = page.next
-  }
+  const fetchPage = (cursor: string | undefined) =>
+    callApi('GET /api/v1/imagestore/list', { query: { trash: '1', limit: PAGE_IMAGES, cursor } })
+  for await (const { data } of listPages(fetchPage)) images.push(...data.data)
   return images
 }
 

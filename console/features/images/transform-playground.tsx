@@ -14,9 +14,9 @@ interface Choice {
   readonly width: string
   readonly height: string
   readonly fit: (typeof FITS)[number]
-  readonly format: (typeof FORMATS)[number]
+  readonly format: string
   readonly quality: string
-  readonly turn: (typeof TURNS)[number]
+  readonly turn: string
   readonly effects: readonly string[]
 }
 
@@ -56,6 +56,25 @@ export function TransformPlayground({ image }: { image: ImageRecord }) {
   const set = (change: Partial<Choice>) => setChoice({ ...choice, ...change })
   const [made, setMade] = useState<{ readonly width: number; readonly height: number }>()
   const saved = result.data === undefined ? undefined : Math.round((1 - result.data.size / image.size) * 100)
+  const number = (name: 'width' | 'height' | 'quality', maxLength: number) => (
+    <TextField
+      label={t(`images.${name}`)}
+      inputMode="numeric"
+      maxLength={maxLength}
+      placeholder={name === 'quality' ? 'auto' : undefined}
+      value={choice[name]}
+      onChange={(text) => set({ [name]: text.replace(/\D/g, '') })}
+    />
+  )
+  const select = (name: 'format' | 'turn', options: readonly string[]) => (
+    <SelectField
+      label={t(`images.${name}`)}
+      value={choice[name]}
+      options={options}
+      textOf={(option) => (option === '' ? t('images.asIs') : option.slice(2))}
+      onChange={(option) => set({ [name]: option })}
+    />
+  )
   return (
     <section className="stack" aria-label={t('images.bench')}>
       <h3>{t('images.bench')}</h3>
@@ -82,20 +101,8 @@ export function TransformPlayground({ image }: { image: ImageRecord }) {
         )}
       </div>
       <div className="bench-fields">
-        <TextField
-          label={t('images.width')}
-          inputMode="numeric"
-          maxLength={4}
-          value={choice.width}
-          onChange={(text) => set({ width: digits(text) })}
-        />
-        <TextField
-          label={t('images.height')}
-          inputMode="numeric"
-          maxLength={4}
-          value={choice.height}
-          onChange={(text) => set({ height: digits(text) })}
-        />
+        {number('width', 4)}
+        {number('height', 4)}
         <SelectField
           label={t('images.fit')}
           value={choice.fit}
@@ -103,28 +110,9 @@ export function TransformPlayground({ image }: { image: ImageRecord }) {
           textOf={(fit) => t(fit === '' ? 'images.asIs' : `images.fit.${fit}`)}
           onChange={(fit) => set({ fit })}
         />
-        <SelectField
-          label={t('images.format')}
-          value={choice.format}
-          options={FORMATS}
-          textOf={optionText}
-          onChange={(format) => set({ format })}
-        />
-        <TextField
-          label={t('images.quality')}
-          inputMode="numeric"
-          maxLength={3}
-          placeholder="auto"
-          value={choice.quality}
-          onChange={(text) => set({ quality: digits(text) })}
-        />
-        <SelectField
-          label={t('images.turn')}
-          value={choice.turn}
-          options={TURNS}
-          textOf={optionText}
-          onChange={(turn) => set({ turn })}
-        />
+        {select('format', FORMATS)}
+        {number('quality', 3)}
+        {select('turn', TURNS)}
       </div>
       <div className="chips" role="group" aria-label={t('images.effects')}>
         {EFFECTS.map(([token, label]) => {
@@ -148,8 +136,6 @@ export function TransformPlayground({ image }: { image: ImageRecord }) {
     </section>
   )
 }
-
-const digits = (text: string) => text.replace(/\D/g, '')
 
 /** Rendered by the service, and fetched to measure its size. */
 function useResult({ hash }: ImageRecord, modifier: string) {
@@ -205,8 +191,6 @@ function Picture(props: {
     />
   )
 }
-
-const optionText = (option: string) => (option === '' ? t('images.asIs') : option.slice(2))
 
 const KINDS = [
   ['url', 'images.linkUrl'],

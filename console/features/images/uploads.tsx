@@ -248,20 +248,14 @@ function Progress({ upload: { name, state } }: { upload: Upload }) {
   switch (state.kind) {
     case 'waiting':
       return <span className="muted">{t('images.waiting')}</span>
-    case 'held':
-      return (
-        <span className="row muted">
-          <span className="spinner" />
-          {t('images.held')}
-        </span>
-      )
     case 'sending':
       return <progress max={1} value={state.progress} aria-label={name} />
+    case 'held':
     case 'checking':
       return (
         <span className="row muted">
           <span className="spinner" />
-          {t('images.checking')}
+          {t(`images.${state.kind}`)}
         </span>
       )
     case 'done':

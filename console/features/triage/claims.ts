@@ -126,23 +126,32 @@ export function lostClaimText(lost: LostClaim): string {
   }
 }
 
-/** Tabs answer within milliseconds, unless they are busy. */
-const ANSWER_MS = 300
+/** What a tab shows, so that another of the same account, which holds the same claims, shows something else. */
+interface TriageTab {
+  readonly shown: string | undefined
+  /** When it was shown: of two tabs that come to one name together, the first keeps it. */
+  readonly since: number
+  /** Names whose decision may not be stored yet. */
+  readonly decided: readonly string[]
+  /** Names that it shows, or will. */
+  readonly held: readonly string[]
+}
+
 /** Known tabs are asked again and again: one that crashed does not say so. */
 const ASK_EVERY_MS = 3_000
 const MAX_UNANSWERED = 2
 
 /** What a tab says; it asks the others for their state if it has none of them yet. */
-interface Message<T> {
+interface Message {
   readonly tab: string
   readonly account: string | undefined
-  readonly state: T | undefined
+  readonly state: TriageTab | undefined
   readonly isQuestion: boolean
 }
 
-interface Heard<T> {
+interface Heard {
   readonly account: string
-  readonly state: T
+  readonly state: TriageTab
   readonly unanswered: number
 }
 
@@ -150,22 +159,19 @@ interface Heard<T> {
 const OWN_ID = `${Date.now()} ${Math.random()}`
 
 /**
- * What the tabs of one browser tell each other about their work, per account of domainwatch. Not by Web Locks, which
- * browsers offer over HTTPS only.
+ * The other tabs of this browser in triage of this account. They tell each other what they show by messages, not by Web
+ * Locks, which browsers offer over HTTPS only.
  */
-class OtherTabs<T> {
-  /** The states of the other tabs of this account; undefined until they had the time to answer. */
-  readonly states = createStore<readonly T[] | undefined>(undefined)
-  readonly #channel: BroadcastChannel | undefined
-  readonly #heard = new Map<string, Heard<T>>()
-  #own: T | undefined
-  #isReady = false
+class TriageTabs {
+  readonly #others = createStore<readonly TriageTab[]>([])
+  readonly #channel = openChannel(`catalejo.triage ${SERVICE_URL.pathname}`)
+  readonly #heard = new Map<string, Heard>()
+  #own: TriageTab | undefined
   #timer: ReturnType<typeof setInterval> | undefined
 
-  constructor(topic: string) {
-    this.#channel = openChannel(`catalejo.${topic} ${SERVICE_URL.pathname}`)
+  constructor() {
     if (this.#channel !== undefined)
-      this.#channel.onmessage = ({ data }: MessageEvent<Message<T>>) => this.#hear(data)
+      this.#channel.onmessage = ({ data }: MessageEvent<Message>) => this.#hear(data)
     onUser(() => {
       this.#send(this.#own)
       this.#publish()
@@ -173,24 +179,46 @@ class OtherTabs<T> {
     addEventListener('pagehide', () => this.#send(undefined))
     addEventListener('pageshow', ({ persisted }) => persisted && this.#send(this.#own, true))
     this.#send(undefined, true)
-    setTimeout(() => {
-      this.#isReady = true
-      this.#publish()
-    }, ANSWER_MS)
   }
 
-  /** Tells the other tabs the state of this one; undefined if it has none any more. */
-  announce(state: T | undefined): void {
+  subscribe(listener: () => void): () => void {
+    return this.#others.subscribe(listener)
+  }
+
+  get count(): number {
+    return this.#others.get().length
+  }
+
+  /** Returns the tab that shows a name or has decided on it. */
+  find(name: string): TriageTab | undefined {
+    return this.#others.get().find(({ shown, decided }) => shown === name || decided.includes(name))
+  }
+
+  decided(): ReadonlySet<string> {
+    return new Set(this.#others.get().flatMap(({ decided }) => decided))
+  }
+
+  held(): ReadonlySet<string> {
+    return new Set(this.#others.get().flatMap(({ held }) => held))
+  }
+
+  /** Returns the number of names at the start of the account's claims that this tab does not show. */
+  busyCount(): number {
+    return this.#others.get().reduce((sum, { decided }) => sum + decided.length + 1, 0)
+  }
+
+  /** Tells the other tabs what this one shows; undefined if it leaves triage. */
+  announce(state: TriageTab | undefined): void {
     if (JSON.stringify(state) === JSON.stringify(this.#own)) return
     this.#own = state
     this.#send(state)
   }
 
-  #send(state: T | undefined, isQuestion = false): void {
+  #send(state: TriageTab | undefined, isQuestion = false): void {
     this.#channel?.postMessage({ tab: OWN_ID, account: getAccount('domainwatch'), state, isQuestion })
   }
 
-  #hear({ tab, account, state, isQuestion }: Message<T>): void {
+  #hear({ tab, account, state, isQuestion }: Message): void {
     if (isQuestion && this.#own !== undefined) this.#send(this.#own)
     if (state === undefined || account === undefined) this.#heard.delete(tab)
     else this.#heard.set(tab, { account, state, unanswered: 0 })
@@ -203,12 +231,10 @@ class OtherTabs<T> {
       clearInterval(this.#timer)
       this.#timer = undefined
     }
-    if (!this.#isReady && this.#heard.size === 0) return
     const own = getAccount('domainwatch')
-    const states = [...this.#heard.values()]
-      .filter(({ account }) => account === own)
-      .map(({ state }) => state)
-    if (JSON.stringify(states) !== JSON.stringify(this.states.get())) this.states.set(states)
+    const others = [...this.#heard.values()].filter(({ account }) => account === own)
+    const states = others.map(({ state }) => state)
+    if (JSON.stringify(states) !== JSON.stringify(this.#others.get())) this.#others.set(states)
   }
 
   /** Forgets tabs that answer no more, and asks the others. */
@@ -231,34 +257,4 @@ function openChannel(name: string): BroadcastChannel | undefined {
   }
 }
 
-/** What a tab shows, so that another of the same account, which holds the same claims, shows something else. */
-export interface TriageTab {
-  readonly shown: string | undefined
-  /** When it was shown: of two tabs that come to one name together, the first keeps it. */
-  readonly since: number
-  /** Names whose decision may not be stored yet. */
-  readonly decided: readonly string[]
-  /** Names that it shows, or will. */
-  readonly held: readonly string[]
-}
-
-const tabs = new OtherTabs<TriageTab>('triage')
-
-const others = (): readonly TriageTab[] => tabs.states.get() ?? []
-
-/** The other tabs in triage of this account. */
-export const triageTabs = {
-  subscribe: (listener: () => void) => tabs.states.subscribe(listener),
-  /** Tells the other tabs what this one shows; undefined if it leaves triage. */
-  announce: (tab: TriageTab | undefined) => tabs.announce(tab),
-  get count(): number {
-    return others().length
-  },
-  /** The tab that shows a name or has decided on it. */
-  find: (name: string): TriageTab | undefined =>
-    others().find(({ shown, decided }) => shown === name || decided.includes(name)),
-  decided: (): ReadonlySet<string> => new Set(others().flatMap(({ decided }) => decided)),
-  held: (): ReadonlySet<string> => new Set(others().flatMap(({ held }) => held)),
-  /** Names at the start of the account's claims that this tab does not show. */
-  busyCount: (): number => others().reduce((sum, { decided }) => sum + decided.length + 1, 0),
-}
+export const triageTabs = new TriageTabs()
