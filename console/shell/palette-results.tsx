@@ -179,7 +179,7 @@ export interface Entry {
 }
 
 /** All screens. Those that the session's keys do not open say which key they need. */
-export function screenEntries(may: (ability: Permission) => boolean): Entry[] {
+function screenEntries(may: (ability: Permission) => boolean): Entry[] {
   const keys = session.get()
   const toScreen = (path: string) => () => {
     navigate(path)
@@ -204,7 +204,7 @@ export function screenEntries(may: (ability: Permission) => boolean): Entry[] {
 }
 
 /** The saved views. */
-export const viewEntries = (views: readonly SavedView[]): Entry[] =>
+const viewEntries = (views: readonly SavedView[]): Entry[] =>
   views.map(({ id, name, query, sharedBy }) => ({
     id: `view-${id}`,
     label: name,
@@ -214,7 +214,7 @@ export const viewEntries = (views: readonly SavedView[]): Entry[] =>
   }))
 
 /** The actions of the current screen. */
-export const actionEntries = (): Entry[] =>
+const actionEntries = (): Entry[] =>
   currentActions().map(({ id, label, also, icon, key, run }: Action) => ({
     id: `action-${id}`,
     label,
@@ -225,7 +225,7 @@ export const actionEntries = (): Entry[] =>
   }))
 
 /** Preferences. */
-export function choiceEntries(): Entry[] {
+function choiceEntries(): Entry[] {
   const other = language.get() === 'es' ? 'en' : 'es'
   return [
     ...THEMES.filter((one) => one !== theme.get()).map((one): Entry => ({
@@ -245,7 +245,7 @@ export function choiceEntries(): Entry[] {
 }
 
 /** Returns the entries that have every word of the text, matches at the start of words first. */
-export function matching(entries: readonly Entry[], text: string): Entry[] {
+function matching(entries: readonly Entry[], text: string): Entry[] {
   const words = fold(text)
     .split(/\s+/)
     .filter((word) => word !== '')
@@ -271,7 +271,7 @@ const FRESH_MS = 30_000
  * Recorded names that contain the typed text, an exact match first. Debounced; a request for an older text is
  * cancelled, and its names are shown only if they match the new text, too.
  */
-export function useNames(text: string) {
+function useNames(text: string) {
   const hasKey = useStore(session).domainwatch !== undefined
   const name = bareName(text)
   const settled = useDebounced(name, TYPED_MS)

@@ -204,7 +204,7 @@ function withoutUndoing(changes: readonly Change[]): Entry[] {
 }
 
 /** A change of a record by the account. */
-export type Change = Operations['GET /api/v1/domainwatch/activity']['answer']['data'][number]
+type Change = Operations['GET /api/v1/domainwatch/activity']['answer']['data'][number]
 
 /** Fields that `update` sets, by their names in records. */
 const SETTABLE = {
@@ -224,7 +224,7 @@ type Field = keyof typeof SETTABLE
 const isField = (name: string): name is Field => name in SETTABLE
 
 /** Returns the fields that a change set; undefined if `update` cannot give all of them back. */
-export function undoableFields({ from, to }: Change): readonly Field[] | undefined {
+function undoableFields({ from, to }: Change): readonly Field[] | undefined {
   if (from === null || to === null) return undefined
   const names = Object.keys(to).filter((name) => !DERIVED.includes(name))
   const fields = names.filter(isField)
@@ -232,7 +232,7 @@ export function undoableFields({ from, to }: Change): readonly Field[] | undefin
 }
 
 /** The operation that gives a record back what it had before a change, unless someone has changed that since. */
-export function undoingChange(change: Change, fields: readonly Field[]): OperationSpec {
+function undoingChange(change: Change, fields: readonly Field[]): OperationSpec {
   const key = keyFor('domainwatch')
   const { name } = change
   const what = `${name}.cl`

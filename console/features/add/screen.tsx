@@ -131,14 +131,14 @@ interface Draft {
 
 const emptyDraft = (): Draft => ({ text: '', facts: { status: 0, reserve: 0, date: localNow(), agent: '' } })
 
-export const draft = createStore<Draft>(emptyDraft())
+const draft = createStore<Draft>(emptyDraft())
 
 let hasNewNames = false
 
 guardWork(() => hasNewNames)
 
 /** Notes whether it has names that are still to be added, also for the time after the screen was left. */
-export function noteNewNames(has: boolean): void {
+function noteNewNames(has: boolean): void {
   hasNewNames = has
 }
 
@@ -148,7 +148,7 @@ onNextUser('domainwatch', () => {
 })
 
 /** Called when the screen opens: a draft without names has the time and the choices of an earlier visit. */
-export function renewDraft(): void {
+function renewDraft(): void {
   if (draft.get().text === '') draft.set(emptyDraft())
 }
 
@@ -160,7 +160,7 @@ interface Props {
 }
 
 /** The verdict on each name, problems first. */
-export function LookupResults({ pasted, found, isLooking, onRetry }: Props) {
+function LookupResults({ pasted, found, isLooking, onRetry }: Props) {
   const { names, invalid, repeated } = pasted
   const { fresh, recorded, failed, asked } = useMemo(() => sorted(names, found), [names, found])
   if (names.length + invalid.length === 0) return <p className="muted">{t('add.empty')}</p>
@@ -233,9 +233,9 @@ const START_AFTER_MS = 200
 const DRAW_EVERY_MS = 100
 
 /** The result for a name: its record, nothing, or the reason why it is unknown. */
-export type LookupResult = { readonly record: DomainRecord | null } | { readonly error: unknown }
+type LookupResult = { readonly record: DomainRecord | null } | { readonly error: unknown }
 
-export const isNew = (found: LookupResult | undefined): boolean =>
+const isNew = (found: LookupResult | undefined): boolean =>
   found !== undefined && 'record' in found && found.record === null
 
 /** Looks names up one by one, each once, a few at a time. */
@@ -311,7 +311,7 @@ async function find(name: string, signal: AbortSignal): Promise<LookupResult> {
 }
 
 /** Returns the known results for these names. */
-export function useLookup(names: readonly string[]) {
+function useLookup(names: readonly string[]) {
   const [lookUp] = useState(() => new LookUp())
   const found = useStore(lookUp.found)
   useEffect(() => lookUp.start(), [lookUp])

@@ -140,12 +140,6 @@ function Revoke({ record, onClose }: { record: Key; onClose: () => void }) {
   )
 }
 
-interface Made {
-  readonly key: string
-  readonly service: ServiceName
-  readonly account: string
-}
-
 interface Fields {
   readonly account: string
   readonly service: ServiceName
@@ -169,7 +163,7 @@ const INITIAL: Fields = {
 const useFields = unsentForms<Fields>('admin')
 
 /** Asks for an account and a service, then shows the key, once. */
-export function NewKey({ onClose }: { onClose: () => void }) {
+function NewKey({ onClose }: { onClose: () => void }) {
   const { fields, bind, set, ...form } = useFields('new', INITIAL)
   const { account, service, scope, expires, most, period } = fields
 
@@ -184,7 +178,16 @@ export function NewKey({ onClose }: { onClose: () => void }) {
           rate: most === '' ? undefined : `${most}/${period}`,
         },
       })
-      return (close) => <Shown made={data} onClose={close} />
+      return (close) => (
+        <ShownOnce
+          title={t('admin.keyMade', { account: data.account })}
+          text={t('admin.once')}
+          secret={data.key}
+          copyLabel={t('admin.copyKey')}
+          line={`curl '${apiUrl(`/api/v1/${data.service}/key`, { api: data.key }).href}'`}
+          onClose={close}
+        />
+      )
     })
 
   return (
@@ -239,29 +242,10 @@ export function NewKey({ onClose }: { onClose: () => void }) {
   )
 }
 
-const TRIES: Readonly<Record<ServiceName, string>> = {
-  domainwatch: '/api/v1/domainwatch/key',
-  imagestore: '/api/v1/imagestore/key',
-  admin: '/api/v1/admin/key',
-}
-
-function Shown({ made, onClose }: { made: Made; onClose: () => void }) {
-  return (
-    <ShownOnce
-      title={t('admin.keyMade', { account: made.account })}
-      text={t('admin.once')}
-      secret={made.key}
-      copyLabel={t('admin.copyKey')}
-      line={`curl '${apiUrl(TRIES[made.service], { api: made.key }).href}'`}
-      onClose={onClose}
-    />
-  )
-}
-
 const LIFETIMES = ['1d', '7d', '30d', '90d', '365d'] as const
 
 /** `60/min` in words. */
-export function rateText(rate: string): string {
+function rateText(rate: string): string {
   const [number, unit] = rate.split('/')
   const period = RATE_PERIODS.find((one) => one === unit)
   return period === undefined ? rate : t(`admin.rate.${period}`, { n: count(Number(number)) })

@@ -1,4 +1,5 @@
 import { ApiError, callApi, ConnectionError } from '../../api/client.ts'
+import type { UpdateDomainsBody } from '../../api/schema.ts'
 import { recordErrorMessage } from '../../api/error-message.ts'
 import { t } from '../../i18n/index.ts'
 import type { DomainRecord } from './records.ts'
@@ -6,25 +7,13 @@ import { toChunk } from '../../design/chunk.tsx'
 import { onKeyRemoved } from '../../api/session.ts'
 import { createStore } from '../../base/store.ts'
 
+type Sent = UpdateDomainsBody['data'][number]
+
 /** Values of a record that people decide on. */
-export interface Values {
-  readonly status?: number
-  readonly reserve?: number
-  readonly revision?: number
-  readonly discarded?: number
-  readonly seen?: number
-  readonly note?: string
-  readonly tags?: string[]
-}
+export type Values = Readonly<Omit<Sent, 'domain' | 'agent' | 'expect'>>
 
 /** The expected state of a record, without which a change is not stored. */
-export interface Expected {
-  readonly status?: number
-  readonly revision?: number
-  readonly discarded?: number
-  readonly seen?: number
-  readonly date_mod?: string
-}
+export type Expected = Readonly<NonNullable<Sent['expect']>>
 
 export interface Change {
   readonly domain: string

@@ -97,7 +97,7 @@ interface FormProps {
 }
 
 /** Asks for the tags, or the note, of all selected records. */
-export function BulkForm({ kind, label, onSet, onClose }: FormProps) {
+function BulkForm({ kind, label, onSet, onClose }: FormProps) {
   const [text, setText] = useState('')
   const [removed, setRemoved] = useState('')
   const [add, remove] = [tagsIn(text), tagsIn(removed)]

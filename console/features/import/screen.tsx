@@ -115,7 +115,7 @@ interface Props {
 }
 
 /** How to read the chosen list, what importing it would change, and the buttons that send it. */
-export function ListForm({ list, onSend }: Props) {
+function ListForm({ list, onSend }: Props) {
   const { file, format, window, source, previewId, sent } = list
   const preview = useImports().data?.find(({ id }) => id === previewId)
   const isSending = sent !== undefined
@@ -189,7 +189,7 @@ export function ListForm({ list, onSend }: Props) {
 const ASK_MS = 1_000
 
 /** The imports of the account, newest first, refreshed while one runs. */
-export const useImports = () =>
+const useImports = () =>
   useQuery({
     queryKey: ['imports'],
     queryFn: ({ signal }) => listImports(undefined, signal),
@@ -197,7 +197,7 @@ export const useImports = () =>
   })
 
 /** The imports of the last month, each with what it did; those that only counted are left out. */
-export function PastImports() {
+function PastImports() {
   const query = useImports()
   const all = (query.data ?? []).filter(({ dry_run: isDry }) => isDry === 0)
   return (

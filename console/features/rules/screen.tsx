@@ -133,7 +133,7 @@ interface Props {
 }
 
 /** The form of a new or existing rule, with what it would do. */
-export function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide', onClose }: Props) {
+function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide', onClose }: Props) {
   const spoken = useStore(language)
   const words = formatWords(ruleFilters(filters), spoken)
   const initial: Fields = {
@@ -243,10 +243,9 @@ function Preview({ fields }: { fields: Fields }) {
   )
 }
 
-export type { Rule }
 export type Action = Rule['action']
 
-export const RULES_KEY = ['rules']
+const RULES_KEY = ['rules']
 
 /** The parameters that make the rule again. */
 const toParameters = ({ name, action, tag, filters }: Rule) => ({
@@ -277,13 +276,13 @@ function pausing({ id, name }: Rule, isPaused: boolean): Change {
 }
 
 /** Pauses or resumes a rule. */
-export function pauseRule(rule: Rule): void {
+function pauseRule(rule: Rule): void {
   const wasPaused = rule.paused === 1
   runOperation(change({ ...pausing(rule, !wasPaused), undo: () => change(pausing(rule, wasPaused)) }))
 }
 
 /** Deletes a rule. Undone, it is created again. */
-export function removeRule(rule: Rule): void {
+function removeRule(rule: Rule): void {
   const { id, name, paused } = rule
   const subject = `rule:${id}`
   const pending = t('rule.saving', { name })

@@ -136,20 +136,13 @@ function Similar({ name }: { name: string }) {
 /** Maximum number of earlier name servers on a card. */
 const MAX_BEFORE = 3
 
-export interface RecordHistory {
-  /** Marks of the record, with their authors. */
-  readonly marks: readonly { readonly text: string; readonly account: string; readonly date: string }[]
-  /** Earlier name servers, newest first. */
-  readonly servers: readonly { readonly until: string; readonly text: string }[]
-}
-
 const MARKS: Readonly<Record<string, TextKey>> = {
   revision: 'domains.review',
   discarded: 'domains.discarded',
 }
 
-/** Returns who set the marks of a record, and its earlier name servers. */
-function getRecordHistory({ data, dns }: History): RecordHistory {
+/** Returns the marks of a record with their authors, and its earlier name servers, newest first. */
+function getRecordHistory({ data, dns }: History) {
   const marks = Object.entries(MARKS).flatMap(([field, label]) => {
     const last = data.find(({ to, from }) => to?.[field] !== undefined && to[field] !== (from?.[field] ?? 0))
     if (last === undefined || last.account === null || last.to?.[field] !== 1) return []

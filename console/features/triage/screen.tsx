@@ -156,7 +156,7 @@ const ASK_EVERY_MS = 15_000
 const LOOKED_AT = 400
 
 /** Other accounts that work on this view, with the number of names that each holds. */
-export function Colleagues({ filters }: { filters: Filters }) {
+function Colleagues({ filters }: { filters: Filters }) {
   const own = useAccounts()('domainwatch')
   const open = { seen: '0', revision: '0', discarded: '0', ...queueQuery(filters) }
   const { data } = useApi(['claims', filters], 'GET /api/v1/domainwatch/list', {
@@ -191,7 +191,7 @@ interface Props {
 }
 
 /** The decisions as large buttons of one size, each with its key. */
-export function DecisionButtons({ isReady, canGoBack, onDecide, onBack, toKeys }: Props) {
+function DecisionButtons({ isReady, canGoBack, onDecide, onBack, toKeys }: Props) {
   const press = (act: () => void) => (event: MouseEvent) => {
     act()
     if (event.detail > 0) toKeys()

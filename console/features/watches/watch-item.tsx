@@ -288,8 +288,6 @@ function Value({ label, text }: { label: string; text: string }) {
   )
 }
 
-export type { Watch }
-
 /** Delivery errors of the service, which are in Spanish only. */
 const ERRORS: readonly (readonly [RegExp, TextKey])[] = [
   [/^El receptor respondió (?<code>\d+)$/, 'watch.error.code'],

@@ -26,7 +26,7 @@ const UNREPORTED_KEY = 'catalejo.jobs'
 const unreported = (): readonly string[] => tabStorage.read(UNREPORTED_KEY)?.split(' ') ?? []
 
 /** Whether this tab followed a job before it was reloaded, and has not shown how it ended. */
-export const isUnreported = ({ id }: Job): boolean => unreported().includes(id)
+const isUnreported = ({ id }: Job): boolean => unreported().includes(id)
 
 /** Remembers in this tab that the end of a job is to be shown. Returns a function that forgets it. */
 export function rememberJob(id: string): () => void {
