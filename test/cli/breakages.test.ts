@@ -72,21 +72,6 @@ suite('one command names the cause of a breakage', { timeout: 240_000 }, () => {
     ])
   })
 
-  test('a stale backup, also without the setting of the service', async () => {
-    await using service = await startService()
-    await using place = await temporaryFolder()
-    await ranWell(service, 3 * DAY)
-    const expected = [
-      'fail backups: the last backup is 3 days old → catalejo backup create; the log says why the daily one does not run',
-    ]
-    assert.deepEqual((await diagnose(service)).problems, expected)
-    assert.deepEqual((await diagnose(service, ['--backup-to', place.path])).problems, expected)
-    await service.sql(`DELETE FROM backup_runs WHERE kind <> 'verify'`)
-    assert.deepEqual((await diagnose(service)).problems, [
-      'warn backups: there are no regular backups → set --backup-to, and run catalejo backup drill after the first one',
-    ])
-  })
-
   test('a damaged page', async () => {
     await using service = await startService()
     await ranWell(service)
@@ -116,29 +101,6 @@ suite('one command names the cause of a breakage', { timeout: 240_000 }, () => {
     assert.deepEqual((await diagnose(again, ['--backup-to', PLACE])).problems, [
       `fail database: ${path} is damaged (file is not a database): catalejo verify finds what is damaged → ${mend}`,
     ])
-  })
-
-  test('an expired key that is still used', async () => {
-    await using service = await startService()
-    await ranWell(service)
-    const limits = { scope: 'read', expiresAt: Date.now() + DAY, rate: null } as const
-    const { key, id } = await service.newKey('lectora', 'domainwatch', limits)
-    await service.sql(`UPDATE keys SET expires_at = ${Date.now() - DAY} WHERE id = '${id}'`)
-    const response = await fetch(`${service.url}/api/v1/domainwatch/list?api=${key}`)
-    assert.equal(response.status, 401)
-    // Uses are stored once a minute.
-    await service.app.context.accounts.writeUses()
-    const { code, problems } = await diagnose(service)
-    const day = new Date(Date.now() - DAY).toISOString().slice(0, 10)
-    assert.equal(problems.length, 1, problems.join('\n'))
-    assert.match(
-      problems[0] ?? '',
-      new RegExp(
-        `^warn keys: the key ${id} of «lectora» expired at ${day} \\d\\d:\\d\\d UTC while it was in use → ` +
-          `catalejo key create --account 'lectora' --service domainwatch; or catalejo key revoke ${id}$`,
-      ),
-    )
-    assert.equal(code, 1)
   })
 
   test('a clock that is, or was, 8 days ahead', async () => {

@@ -83,9 +83,11 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
     await fetch(`${service.url}/healthz`, { headers: { 'x-forwarded-for': '192.0.2.1' } })
     assert.match(await service.log(), /"address":"127\.0\.0\.1".*X-Forwarded-For is ignored/)
     const limits = { scope: 'read', expiresAt: Date.now() + 60_000, rate: null } as const
-    const { id } = await service.newKey('lectora', 'domainwatch', limits)
-    await service.sql(`INSERT INTO key_uses (id, used_at) VALUES ('${id}', ${Date.now() - 2 * DAY})`)
+    const { key, id } = await service.newKey('lectora', 'domainwatch', limits)
     await service.sql(`UPDATE keys SET expires_at = ${Date.now() - DAY} WHERE id = '${id}'`)
+    assert.equal((await fetch(`${service.url}/api/v1/domainwatch/list?api=${key}`)).status, 401)
+    // Uses are stored once a minute.
+    await service.app.context.accounts.writeUses()
     await service.sql(`UPDATE changes SET at = at + ${8 * DAY}`)
     await chmod(service.data, 0o755)
     const feeds = join(folder.path, 'feeds.json')
@@ -109,10 +111,16 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
     for (const [i, pattern] of expected.entries()) assert.match(problems[i] ?? '', pattern)
     assert.equal(code, 2)
     await service.sql("UPDATE backup_runs SET error = 'the disk is full' WHERE kind = 'backup'")
-    const failed = await diagnose(service, ['--backup-to', folder.path])
+    // Also without the setting of the service.
+    const failed = await diagnose(service)
     assert.equal(
       failed.problems.at(-1),
       'fail backups: the last backup failed: the disk is full → catalejo backup create',
+    )
+    await service.sql(`DELETE FROM backup_runs WHERE kind <> 'verify'`)
+    assert.equal(
+      (await diagnose(service)).problems.at(-1),
+      'warn backups: there are no regular backups → set --backup-to, and run catalejo backup drill after the first one',
     )
     const missing = await catalejoHere(['doctor', '--data', join(service.data, 'missing')])
     assert.equal(missing.code, 2)

@@ -152,10 +152,7 @@ const someFilters = fc
   .record(values, { requiredKeys: [] })
   .chain((all) => fc.subarray(Object.entries(all), { maxLength: Math.min(3, Object.keys(all).length) }))
 
-/** The filters of a request. */
-export const filters = someFilters.map(requestWith)
-
-/** The same, with a certain filter among them. */
+/** The filters of a request, with a certain one among them. */
 export const filtersWith = (name: FilterName): fc.Arbitrary<Record<string, string>> =>
   fc.tuple(someFilters, valueFor(name, filterParameters[name])).map(([others, value]) => {
     // It would turn a search for texts into one for agents.
