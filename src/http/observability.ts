@@ -48,64 +48,54 @@ export class Metrics {
     return new Counter({ name, help, labelNames, registers: [this.registry] })
   }
 
+  /** Adds a counter if the name ends in `_total`, and else a gauge, that `collect` sets at each scrape. */
+  #collected(
+    name: string,
+    help: string,
+    options: { readonly labelNames?: string[]; readonly aggregator: 'sum' | 'max' },
+    collect: (metric: Counter | Gauge) => void | Promise<void>,
+  ): void {
+    const registers = [this.registry]
+    const Metric = name.endsWith('_total') ? Counter : Gauge
+    const metric: Counter | Gauge = new Metric({
+      name,
+      help,
+      registers,
+      ...options,
+      collect: () => collect(metric),
+    })
+  }
+
   /**
-   * Adds metrics by name, whose values are read at each scrape: counters if the names end in `_total`, and else gauges.
+   * Adds metrics by name.
    * @param aggregator how values of several processes are combined: `max` for shared state that each of them reports
    */
   measure(
     metrics: Readonly<Record<string, readonly [help: string, read: () => number]>>,
     aggregator: 'sum' | 'max' = 'sum',
   ): void {
-    const registers = [this.registry]
-    for (const [name, [help, read]] of Object.entries(metrics)) {
-      const Metric = name.endsWith('_total') ? Counter : Gauge
-      new Metric({
-        name,
-        help,
-        registers,
-        aggregator,
-        collect() {
-          this.reset()
-          this.inc(read())
-        },
+    for (const [name, [help, read]] of Object.entries(metrics))
+      this.#collected(name, help, { aggregator }, (metric) => {
+        metric.reset()
+        metric.inc(read())
       })
-    }
   }
 
-  /**
-   * Adds a gauge, or a counter `…_total` that the database keeps, with a label, whose values by label are read at each scrape. All processes
-   * report the same values; none are reported while reading fails.
-   */
+  /** Adds a metric that the database keeps, with a label. All processes report the same values; none while reading fails. */
   labelled(name: string, help: string, label: string, read: ReadByLabel): void {
-    const registers = [this.registry]
-    const Metric = name.endsWith('_total') ? Counter : Gauge
-    new Metric({
-      name,
-      help,
-      registers,
-      labelNames: [label],
-      aggregator: 'max',
-      async collect() {
-        const values = await read().catch(() => new Map<string, number>())
-        this.reset()
-        for (const [of, value] of values) this.inc({ [label]: of }, value)
-      },
+    this.#collected(name, help, { labelNames: [label], aggregator: 'max' }, async (metric) => {
+      const values = await read().catch(() => new Map<string, number>())
+      metric.reset()
+      for (const [of, value] of values) metric.inc({ [label]: of }, value)
     })
   }
 
-  /** Adds a gauge of what all processes share, which takes a moment to read. It is missing while that fails. */
+  /** Adds a metric of what all processes share, which takes a moment to read. It is missing while that fails. */
   shared(name: string, help: string, read: () => Promise<number>): void {
-    const registers = [this.registry]
-    new Gauge({
-      name,
-      help,
-      registers,
-      aggregator: 'max',
-      async collect() {
-        this.remove()
-        const value = await read().catch(() => undefined)
-        if (value !== undefined) this.set(value)
-      },
+    this.#collected(name, help, { aggregator: 'max' }, async (metric) => {
+      metric.remove()
+      const value = await read().catch(() => undefined)
+      if (value !== undefined) metric.inc(value)
     })
   }
 
