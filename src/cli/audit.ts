@@ -4,7 +4,7 @@ import type { AuditEntry } from '../http/auth/queries.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { Options } from './command.ts'
-import { fail, writeAll } from './output.ts'
+import { printAll } from './output.ts'
 import { withDatabase } from './instance.ts'
 
 /** Entries read at a time. */
@@ -14,9 +14,7 @@ const HEAD = ['time', 'account', 'key', 'action', 'subject']
 /** `catalejo audit`: prints who did what, the latest first, in columns separated by tabs. Works while the service runs. */
 export async function printAudit({ config, own }: Options): Promise<void> {
   await withDatabase(config, { existing: true }, async (database) => {
-    const fault = await writeAll(process.stdout, allEntries(database, own['account']))
-    if (fault !== undefined && fault.code !== 'EPIPE')
-      fail(`the entries could not be written: ${fault.message}`)
+    await printAll(allEntries(database, own['account']))
   })
 }
 

@@ -13,7 +13,7 @@ import { bareName } from '../domainwatch/import/format.ts'
 import type { Database } from '../storage/database/database.ts'
 import { commandActor } from './audit.ts'
 import type { Options } from './command.ts'
-import { fail, usageFault, writeAll } from './output.ts'
+import { usageFault, printAll } from './output.ts'
 
 /** Names read at a time. */
 const PART = 2_000
@@ -21,9 +21,7 @@ const PART = 2_000
 /** `catalejo dismissed list`: prints dismissed names as CSV, those dismissed last first. Works while the service runs. */
 export async function listDismissed({ config, own }: Options): Promise<void> {
   await using database = await openDatabase(config, { existing: true })
-  const fault = await writeAll(process.stdout, allDismissed(database, own['search'] ?? ''))
-  if (fault === undefined || fault.code === 'EPIPE') return
-  fail(`the list could not be written: ${fault.message}`)
+  await printAll(allDismissed(database, own['search'] ?? ''))
 }
 
 async function* allDismissed(database: Database, search: string): AsyncGenerator<string> {

@@ -14,7 +14,7 @@ import type { Change } from '../storage/database/changes/change.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { Options } from './command.ts'
 import { abortOnSignal } from './instance.ts'
-import { fail, usageFault, writeAll } from './output.ts'
+import { usageFault, printAll } from './output.ts'
 
 /** Records read at a time. */
 const PART = 2_000
@@ -40,15 +40,9 @@ export async function exportAll({ config, own }: Options): Promise<void> {
   const of = { database, clock: systemClock, timeZone, dictionary, nameIndex: index, interest }
   const records = new RecordFields({ ...of, searches: new Gate(POOLS.searches) })
   const further = fields && { fields: fields.value, read: records.byName.bind(records) }
-  const fault = await writeAll(
-    process.stdout,
-    exportText(allRecords(database), format, config.timeZone, further),
-  )
+  await printAll(exportText(allRecords(database), format, config.timeZone, further))
   index.close()
   await tasks.close()
-  // The reader may stop early.
-  if (fault === undefined || fault.code === 'EPIPE') return
-  fail(`the export could not be written: ${fault.message}`)
 }
 
 async function* allRecords({ scanner }: Database): AsyncGenerator<readonly ExportedRecord[]> {
@@ -74,7 +68,7 @@ export async function changes({ config, own }: Options): Promise<void> {
   process.stdout.once('error', () => stopping.abort())
   const cursor = own['since'] ?? (await database.changes.start())
   const isFollowing = own['follow'] === 'yes'
-  await writeAll(process.stdout, linesAfter(database.changes, cursor, isFollowing, stopping.signal))
+  await printAll(linesAfter(database.changes, cursor, isFollowing, stopping.signal))
 }
 
 /** Yields the changes after a cursor, then new ones if it is to follow them. */

@@ -11,6 +11,13 @@ const program = createProgram().hook('preAction', (_program, command) => {
   if (!isService) process.on('uncaughtException', (error) => void report(error).then(() => process.exit()))
 })
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (isService) throw error
+  // The reader may stop early, as head(1) does.
+  if (error.code === 'EPIPE') process.exit()
+  void report(new Error(`the output could not be written: ${error.message}`)).then(() => process.exit())
+})
+
 try {
   const { operands, unknown } = program.parseOptions(words)
   const isBare = operands.length === 0 && unknown.length === 0

@@ -224,14 +224,16 @@ test('an interrupted import resumes', async () => {
   })
 })
 
-test('a closed pipe ends an export silently, a full disk is reported', async () => {
+test('a closed pipe ends a command silently, a full disk is reported', async () => {
   await using service = await startService()
-  const child = spawn(process.execPath, [COMMAND, 'export', ...on(service)], { env: {} })
-  let stderr = ''
-  child.stderr.on('data', (chunk) => (stderr += String(chunk)))
-  child.stdout.destroy()
-  const [code] = await once(child, 'close')
-  assert.deepEqual([code, stderr], [0, ''])
+  for (const words of [['export', ...on(service)], ['audit', ...on(service)], ['--help']]) {
+    const child = spawn(process.execPath, [COMMAND, ...words], { env: {} })
+    let stderr = ''
+    child.stderr.on('data', (chunk) => (stderr += String(chunk)))
+    child.stdout.destroy()
+    const [code] = await once(child, 'close')
+    assert.deepEqual([code, stderr], [0, ''], words[0])
+  }
 
   await using full = await open('/dev/full', 'w')
   const failing = spawn(process.execPath, [COMMAND, 'export', ...on(service)], {
@@ -242,5 +244,5 @@ test('a closed pipe ends an export silently, a full disk is reported', async () 
   failing.stderr?.on('data', (chunk) => (written += String(chunk)))
   const [failed] = await once(failing, 'close')
   assert.equal(failed, 1)
-  assert.match(written, /^catalejo: the export could not be written: ENOSPC[^\n]*\n$/)
+  assert.match(written, /^catalejo: the output could not be written: ENOSPC[^\n]*\n$/)
 })
