@@ -63,7 +63,7 @@ test('marks and a note are undone from the list after a reload, unless a colleag
   await undo(page, 'gato.cl', 'Descartado').click()
   await toast(
     page,
-    /No se pudo deshacer gato\.cl: alguien lo cambió mientras tanto; ahora: Comprado · Revisión/,
+    /No se pudo deshacer gato\.cl: alguien lo cambió mientras tanto; ahora: Inscrito · Revisión/,
   ).waitFor()
   assert.deepEqual(await marks('casa'), { ...UNTOUCHED, tags: ['de-ana'] })
   assert.deepEqual(await marks('perro'), UNTOUCHED)

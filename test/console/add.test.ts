@@ -20,7 +20,7 @@ test('pasted names are shown as new, recorded or invalid; the new ones are added
   await page.getByText('1 no válido', { exact: true }).waitFor()
   await page.getByText('1 repetido', { exact: true }).waitFor()
   const verdict = (text: string) => page.locator('.verdict').filter({ hasText: text })
-  await verdict('casa.cl').getByText('Comprado').waitFor()
+  await verdict('casa.cl').getByText('Inscrito').waitFor()
   await verdict('ñandú.cl').getByText('Libre').waitFor()
   await verdict('mal_o').getByText('Tiene caracteres no permitidos en un dominio .cl').waitFor()
   await page.getByLabel('Fecha de inscripción').fill('2026-01-12T15:00')

@@ -30,7 +30,7 @@ test('keys act on the highlighted row from the load on, and after a click on a f
   await page.keyboard.press('d')
   await toast(page, `1 dominio descartado: ${nameAt(3)}.cl`).waitFor()
   assert.deepEqual(await discarded(), [nameAt(3)])
-  await page.getByRole('button', { name: /^Comprado/ }).click()
+  await page.getByRole('button', { name: /^Inscrito/ }).click()
   await activeRow(page, nameAt(0)).waitFor()
   await page.keyboard.press('ArrowDown')
   await activeRow(page, nameAt(1)).waitFor()

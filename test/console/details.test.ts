@@ -45,8 +45,8 @@ test('the history shows author, time and values of each change, and changes of n
   )
   assert.deepEqual(texts, [
     'Descartado por grupo NOW Revisión: no → sí',
-    'Modificado por <i>Ana</i> NOW Estado: Comprado → Libre',
-    `Agregado por grupo NOW Estado: CompradoInscripción: ${shownDay('31 dic', 2025)}, 14:30`,
+    'Modificado por <i>Ana</i> NOW Estado: Inscrito → Libre',
+    `Agregado por grupo NOW Estado: InscritoInscripción: ${shownDay('31 dic', 2025)}, 14:30`,
     `Servidores de nombres ${day}, 12:00 · visto hasta ${day}, 13:00Aparece c.nic.clDesaparece a.nic.cl`,
     `Servidores de nombres ${day}, 10:00Aparece a.nic.clAparece b.nic.cl`,
   ])

@@ -25,16 +25,16 @@ const strip = (page: Page) => page.getByRole('slider', { name: 'Días: inscritos
 
 test('chips show how many records each filter would leave, given the others', async () => {
   const { page, context, complaints, foreign } = await open('dominios')
-  await chip(page, 'Comprado 4 Dominios').waitFor()
+  await chip(page, 'Inscrito 4 Dominios').waitFor()
   for (const name of ['Libre 1', 'Revisión 1', 'Descartado 0', 'Reservado 1']) {
     await chip(page, `${name} Dominios`).waitFor()
   }
   await page.getByRole('searchbox').fill('casa')
   await chip(page, 'Libre 0 Dominios').waitFor()
-  await chip(page, 'Comprado 3 Dominios').click()
+  await chip(page, 'Inscrito 3 Dominios').click()
   // An active chip shows its count, and its other value the count it would have.
-  await page.getByRole('searchbox').fill('estado:comprado')
-  await chip(page, 'Comprado 4 Dominios').waitFor()
+  await page.getByRole('searchbox').fill('estado:inscrito')
+  await chip(page, 'Inscrito 4 Dominios').waitFor()
   await chip(page, 'Libre 1 Dominios').waitFor()
   // What is marked here is counted again.
   await domainRow(page, 'casas').getByText('casas').click()
@@ -50,7 +50,7 @@ test('chips show how many records each filter would leave, given the others', as
 test('lengths and agents are picked from lists with counts, by keyboard', async () => {
   const { page, context, complaints } = await open('dominios?search=casa')
   const lengths = page.locator('.domains-chips').getByRole('button', { name: 'Largo', exact: true })
-  await chip(page, 'Comprado 3 Dominios').waitFor()
+  await chip(page, 'Inscrito 3 Dominios').waitFor()
   await lengths.press('Enter')
   const panel = page.getByRole('group', { name: 'Largo' })
   assert.deepEqual(await panel.getByRole('button').allTextContents(), [

@@ -75,7 +75,7 @@ test('a mark that a colleague set in the meantime is shown, and not overwritten'
   await discard.waitFor()
   await asAna([{ domain: 'perro', revision: 1, seen: 1 }])
   await discard.click()
-  await toast(page, /No se pudo descartar perro\.cl: .*ahora: Comprado · Revisión/).waitFor()
+  await toast(page, /No se pudo descartar perro\.cl: .*ahora: Inscrito · Revisión/).waitFor()
   const { body } = await call(service, LIST, { query: { api: service.domainKey, search: 'perro' } })
   assert.equal(Object(body).data[0][0].discarded, 0)
   await context.close()

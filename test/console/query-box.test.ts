@@ -33,7 +33,7 @@ test('filters and their values are completed by keys and by the pointer, while t
   await page.waitForURL(/length=9/)
   await box(page).fill('')
   await box(page).pressSequentially('est')
-  assert.deepEqual((await offers(page).allTextContents()).toSorted(), ['estado:comprado', 'estado:libre'])
+  assert.deepEqual((await offers(page).allTextContents()).toSorted(), ['estado:inscrito', 'estado:libre'])
   await page.keyboard.press('Escape')
   assert.equal(await offers(page).count(), 0)
   await box(page).fill('desde:')
@@ -79,7 +79,7 @@ test('an unknown word is underlined, with an explanation below', async () => {
     .getByText(/dominio/)
     .waitFor({ state: 'detached' })
   await box(page).fill('estado:quizás')
-  await reason.getByText('«estado:quizás» no es válido: debe ser libre o comprado.').waitFor()
+  await reason.getByText('«estado:quizás» no es válido: debe ser libre o inscrito.').waitFor()
   await box(page).fill('color:rojo')
   await reason.getByText('«color:rojo» no es un filtro: no hay ninguno que se llame «color».').waitFor()
   // It filters nothing, and nothing is asked for with it.

@@ -160,7 +160,7 @@ for (const width of [390, 1_440]) {
     const places = () => Promise.all(parts.map((part) => part.boundingBox()))
     const early = await places()
     counted.resolve()
-    await page.getByRole('button', { name: `Comprado ${inSpanish(REAL_SIZE + 3)}` }).waitFor()
+    await page.getByRole('button', { name: `Inscrito ${inSpanish(REAL_SIZE + 3)}` }).waitFor()
     await waitForExpression(page, `document.querySelector('.days-place').childElementCount > 0`)
     assert.deepEqual(await places(), early)
     await context.close()

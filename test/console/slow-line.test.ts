@@ -113,7 +113,7 @@ test("a change whose response was lost is not repeated, and does not overwrite a
   await toast(page, 'Sin conexión: se guardará cuando vuelva.').waitFor()
   await asAna([{ domain: 'fila2', discarded: 0, revision: 1 }])
   await line.mend()
-  await toast(page, /No se pudo descartar fila2\.cl: .*ahora: Comprado · Revisión/).waitFor()
+  await toast(page, /No se pudo descartar fila2\.cl: .*ahora: Inscrito · Revisión/).waitFor()
   await domainRow(page, 'fila2').getByText('Revisión').waitFor()
   await domainRow(page, 'fila2').getByText('Descartado').first().waitFor({ state: 'detached' })
   assert.deepEqual(await toMarks('fila2'), { revision: 1, discarded: 0, note: '' })

@@ -110,7 +110,7 @@ test('news, triage, notes, undo, Back, search and statistics work on a line that
   )
 
   // Back leaves one state at a time.
-  await page.getByRole('button', { name: /^Comprado/ }).click()
+  await page.getByRole('button', { name: /^Inscrito/ }).click()
   await page.waitForURL(/search=veterinaria&status=1$/)
   await go(page, 'Estadísticas')
   const range = page.getByRole('combobox', { name: 'Días que se muestran' })

@@ -146,7 +146,7 @@ test('a column with the same value in every row is hidden until it is chosen', a
   const { page, context } = await open('dominios')
   await page.getByText(/^En todas las filas: /).waitFor()
   const said = (await page.getByText(/^En todas las filas: /).textContent()) ?? ''
-  assert.ok(said.includes('Comprado · grupo'), said)
+  assert.ok(said.includes('Inscrito · grupo'), said)
   assert.ok(!(await heads(page)).includes('Estado'))
   await page.getByRole('button', { name: 'Columnas' }).click()
   await page.getByRole('checkbox', { name: 'Estado' }).check()

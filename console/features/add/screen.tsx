@@ -90,7 +90,7 @@ function FactFields({ facts, onChange }: { facts: CommonValues; onChange: (facts
         label={t('domains.state')}
         value={facts.status === 1 ? '1' : '0'}
         options={['0', '1']}
-        textOf={(one) => t(one === '1' ? 'domains.bought' : 'domains.free')}
+        textOf={(one) => t(one === '1' ? 'domains.registered' : 'domains.free')}
         onChange={(one) => onChange({ ...facts, status: one === '1' ? 1 : 0 })}
       />
       <TextField

@@ -108,7 +108,7 @@ export function hasValues(record: DomainRecord, values: Values): boolean {
 /** `Libre · Revisión`: the state of a record as text. */
 export function stateText({ status, revision, discarded, seen }: DomainRecord): string {
   return [
-    t(status === 1 ? 'domains.bought' : 'domains.free'),
+    t(status === 1 ? 'domains.registered' : 'domains.free'),
     ...(revision === 1 ? [t('domains.review')] : []),
     ...(discarded === 1 ? [t('domains.discarded')] : []),
     ...(revision === 0 && discarded === 0 ? [t(seen === 1 ? 'domains.isSeen' : 'domains.noMark')] : []),

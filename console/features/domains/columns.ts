@@ -273,7 +273,7 @@ function getCommon(facets: FilterCounts | undefined): ReadonlyMap<ColumnId, stri
   const common = new Map<ColumnId, string>()
   const total = facets?.total ?? 0
   if (facets === undefined || total < LEAST_ROWS) return common
-  if (facets.countOf('status', '1') === total) common.set('state', t('domains.bought'))
+  if (facets.countOf('status', '1') === total) common.set('state', t('domains.registered'))
   if (facets.countOf('status', '0') === total) common.set('state', t('domains.free'))
   const [agent] = facets.agents
   if (agent?.count === total) common.set('agent', agent.value)

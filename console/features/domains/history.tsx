@@ -175,7 +175,7 @@ export function differences(from: Side, to: NonNullable<Side>): Entry['lines'] {
 }
 
 function inWords(field: string, value: Value | undefined): string {
-  if (field === 'status') return t(value === 1 ? 'domains.bought' : 'domains.free')
+  if (field === 'status') return t(value === 1 ? 'domains.registered' : 'domains.free')
   if (field === 'reserved' || field === 'revision' || field === 'seen')
     return t(value === 1 ? 'history.yes' : 'history.no')
   if (isEmpty(value)) return '–'

@@ -83,7 +83,7 @@ function Letters({ text }: { text: string }) {
 
 export function StatusTag({ status }: { status: number }) {
   return status === 1 ? (
-    <Tag icon="lock" label={t('domains.bought')} />
+    <Tag icon="lock" label={t('domains.registered')} />
   ) : (
     <Tag icon="check" look="free" label={t('domains.free')} />
   )

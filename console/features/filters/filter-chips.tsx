@@ -20,7 +20,7 @@ interface Toggle {
 
 const TOGGLES: readonly Toggle[] = [
   { name: 'status', value: '0', label: 'domains.free', icon: 'check' },
-  { name: 'status', value: '1', label: 'domains.bought', icon: 'lock' },
+  { name: 'status', value: '1', label: 'domains.registered', icon: 'lock' },
   { name: 'rev', value: '', label: 'domains.review', icon: 'flag' },
   { name: 'dis', value: '', label: 'domains.discarded', icon: 'clock' },
   { name: 'reserve', value: '', label: 'domains.reserved', icon: undefined },

@@ -33,7 +33,7 @@ function faultOf({ accepts, values }: FilterField, value: string): string | unde
   }
 }
 
-/** `comprado o libre`. */
+/** `inscrito o libre`. */
 function listOf(values: NonNullable<FilterField['values']>): string {
   const at = language.get() === 'es' ? 0 : 1
   const words = Object.values(values).map((said) => said[at])

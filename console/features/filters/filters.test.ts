@@ -25,7 +25,7 @@ test('words are understood in both languages, with and without accents', () => {
     digits: '1',
     idn: '1',
   })
-  assert.deepEqual(parseWords('STATE:bought is:review Es:Revision'), { status: '1', rev: '' })
+  assert.deepEqual(parseWords('STATE:registered is:review Es:Revision'), { status: '1', rev: '' })
   assert.deepEqual(parseWords('nic en:agente'), { search: 'nic', agent: '' })
   assert.deepEqual(parseWords('en:agente'), {}, 'the API takes it with something to look for only')
   assert.deepEqual(parseWords('sin:casa+depto sin-agente:Grupo+Sur,b1 without-tag:a,b x'), {

@@ -91,7 +91,7 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
   idn: yesNo(['idn', 'idn'], 'filter.idn'),
   status: {
     words: ['estado', 'state'],
-    values: { '1': ['comprado', 'bought'], '0': ['libre', 'free'] },
+    values: { '1': ['inscrito', 'registered'], '0': ['libre', 'free'] },
     accepts: BIT,
   },
   reserve: { words: ['es:reservado', 'is:reserved'], accepts: FLAG },
