@@ -83,7 +83,7 @@ const ON_ONE_DATABASE = Object.entries({
     'bmp-heic bombs corpus eager hostile-containers image-fields link-addresses link-colours link-grammar link-metadata ' +
     'link-modifiers link-negotiation link-originals modifier-table strip svg-encodings svg-references ticket-addresses ' +
     'upload-encodings upload-refusals watermarks',
-  keys: 'failed-keys rate wrong-keys-share',
+  keys: 'failed-keys rate',
 }).flatMap(([folder, names]) => names.split(' ').map((name) => `test/${folder}/${name}.test.ts`))
 /** Files of the contract of which nodes skip tests that PostgreSQL has a part in. */
 const CONTRACT_ON_ONE_NODE = ['domainwatch/events', 'imagestore/similar', 'imagestore/trash'].map(
