@@ -158,7 +158,7 @@ export class DerivativeFolder {
         if (info?.isFile() !== true) continue
         const ageMs = Math.max(0, now - info.mtimeMs)
         if (name.includes('.') && ageMs > MAX_INCOMPLETE_AGE_MS) await rm(path, { force: true })
-        else yield { path, bytes: diskBytes(info.size), age: classOf(ageMs) }
+        else yield { path, bytes: diskBytes(info.size), age: toAgeClass(ageMs) }
       }
       // Fails, as it should, unless the folder is empty.
       await rmdir(folder).catch(() => {})
@@ -217,7 +217,7 @@ async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
 
 /** Ages within a class, whose files are evicted in any order, differ by 0.3 % at most. */
 const CLASSES_PER_DOUBLING = 256
-const classOf = (ageMs: number): number => Math.floor(Math.log2(1 + ageMs / 1_000) * CLASSES_PER_DOUBLING)
+const toAgeClass = (ageMs: number): number => Math.floor(Math.log2(1 + ageMs / 1_000) * CLASSES_PER_DOUBLING)
 
 /** Identifies the format of the file. A different format gets a different signature. */
 const SIGNATURE = 'CTD1'

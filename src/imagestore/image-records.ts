@@ -7,7 +7,7 @@ import type { Dialect } from '../storage/database/dialect.ts'
 import { inBatches } from '../lib/background-jobs.ts'
 import { bytesKey } from './blobs.ts'
 
-/** Stands for all keys that see the whole application: those without the scope `upload`. */
+/** The uploader of images that keys without the scope `upload` stored. */
 const APPLICATION = ''
 
 /** The id of a key that sees and deletes only its own uploads; undefined for keys that see all images. */

@@ -47,10 +47,10 @@ function dailyBackups({ blobs, clock, config, database, log }: Context, place: B
       // Called for each page of rows and each image: the process may stop, or have lost its turn.
       const progress = { begin() {}, add: () => signal.throwIfAborted(), end() {} }
       const create = () => backup({ blobs, database }, config, place, { keep: config.backupKeep, progress })
-      const failureOf = ({ images: { faultCount } }: Backup) =>
+      const toFailure = ({ images: { faultCount } }: Backup) =>
         faultCount === 0 ? undefined : `missing or damaged: ${countOf(faultCount, 'image')}`
       try {
-        const { manifest } = await recorded(database, 'backup', create, failureOf, clock)
+        const { manifest } = await recorded(database, 'backup', create, toFailure, clock)
         log.info({ snapshot: manifest.name }, 'daily backup')
       } catch (error) {
         // A run that is given up is started again immediately, by another process.

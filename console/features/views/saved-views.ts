@@ -218,7 +218,7 @@ export const visitAllViews = (): void => visitViews(() => true)
 const visitViews = (isMeant: (visit: Visit) => boolean): void =>
   changeVisits((kept) => kept.map((visit) => (isMeant(visit) ? { ...visit, visited: localNow() } : visit)))
 
-/** Changes what is stored, which other tabs changeVisits, too. */
+/** Changes what is stored, which other tabs change too. */
 function changeVisits(edit: (kept: readonly Visit[]) => readonly Visit[]): void {
   const { account, visits: shown } = visits.get()
   if (account === undefined) return

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { OverloadError } from '../../lib/errors.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
 import { TimeSlice } from '../../lib/name-index/index.ts'
-import { BACKGROUND_TASK_TIMEOUT_MS, taskModule, type Tasks } from '../../lib/tasks.ts'
+import { BACKGROUND_TASK_TIMEOUT_MS, type Tasks } from '../../lib/tasks.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { Leases } from '../../storage/database/leases.ts'
 import { domainErrors, type MissingDecisions } from '../errors.ts'
@@ -16,8 +16,7 @@ import type { Dictionary } from '../words.ts'
 import { InterestModel, type TrainedModel } from './model.ts'
 import * as queries from './queries.ts'
 import type { DecisionRow, ModelRow } from './queries.ts'
-
-const LEARN = taskModule('../tasks/learn', import.meta)
+import { LEARN } from './scores.ts'
 
 /** Decisions that a first model needs. */
 const MIN_OF_EACH = 10

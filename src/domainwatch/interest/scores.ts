@@ -3,7 +3,7 @@ import { BACKGROUND_TASK_TIMEOUT_MS, taskModule, type Tasks } from '../../lib/ta
 import type { Input, Output } from '../tasks/learn.ts'
 import { type InterestModel, scoreOfHit, getScores } from './model.ts'
 
-const LEARN = taskModule('../tasks/learn', import.meta)
+export const LEARN = taskModule('../tasks/learn', import.meta)
 
 /** This many records are scored on the event loop, in some milliseconds; more are scored in another thread. */
 const SMALL_SEGMENT = 1_000

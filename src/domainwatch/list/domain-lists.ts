@@ -9,7 +9,7 @@ import {
   type Segment,
   type Selected,
 } from '../../lib/name-index/index.ts'
-import { type Tasks, BACKGROUND_TASK_TIMEOUT_MS, taskModule } from '../../lib/tasks.ts'
+import { type Tasks, BACKGROUND_TASK_TIMEOUT_MS } from '../../lib/tasks.ts'
 import { accountClient, type Client } from '../../lib/client.ts'
 import { encodeCursor, type ListCursor, type ListPage } from './cursor.ts'
 import type { NameIndex } from './name-index.ts'
@@ -24,6 +24,7 @@ import {
   stagesFrom,
   type Stage,
 } from './order.ts'
+import { BUILD_COLUMNS } from './index-builder.ts'
 import { hitsToJson, nameOfHit, RecordOfHit } from './hits.ts'
 import type { Interest } from '../interest/index.ts'
 import type { InterestModel } from '../interest/model.ts'
@@ -222,8 +223,6 @@ export class DomainLists {
     return { segments, listing }
   }
 }
-
-const BUILD_COLUMNS = taskModule('../tasks/build-columns', import.meta)
 
 /** Records at a time: some 2 ms of text. */
 const PART = 1_000

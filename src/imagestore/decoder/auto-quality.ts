@@ -29,7 +29,7 @@ export async function encodeToTarget(
   size: Size,
   write: (image: Sharp, quality: number) => Promise<Buffer>,
 ): Promise<Buffer> {
-  const reopen = sampleOf(open, size, MAX_PROBED_PIXELS)
+  const reopen = toSample(open, size, MAX_PROBED_PIXELS)
   const original = await readColours(reopen())
   let quality = start
   let best: { readonly quality: number; readonly distance: number; readonly bytes: Buffer } | undefined
@@ -51,7 +51,7 @@ export async function encodeToTarget(
 }
 
 /** A strip from the middle of a picture, by which encodings are compared; all of a smaller one. */
-export function sampleOf(open: () => Sharp, { width, height }: Size, maxPixels: number): () => Sharp {
+export function toSample(open: () => Sharp, { width, height }: Size, maxPixels: number): () => Sharp {
   const rows = Math.max(1, Math.floor(maxPixels / width))
   if (rows >= height) return open
   const strip = { left: 0, top: Math.floor((height - rows) / 2), width, height: rows }

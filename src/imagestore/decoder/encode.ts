@@ -1,7 +1,7 @@
 import sharp, { type Sharp } from 'sharp'
 import { mimeOf, stripMetadata } from '../../lib/image-metadata/index.ts'
 import { isIdentity, UNCHANGED, type OutputFormat, type ResolvedTransformation } from '../modifiers/index.ts'
-import { encodeToTarget, sampleOf } from './auto-quality.ts'
+import { encodeToTarget, toSample } from './auto-quality.ts'
 import { outputFormat, outputMime, ownFormat } from './output.ts'
 import type { Rendered } from './decoder-process.ts'
 import type { Source } from './source.ts'
@@ -90,7 +90,7 @@ const asPng = (bytes: Buffer): Rendered => ({ bytes, mime: outputMime.png })
 
 /** Encodes a PNG with filters if they make a sample smaller: they help photographs, rarely graphics. */
 export async function smallestPng(open: () => Sharp, size: Size): Promise<Buffer> {
-  const sample = sampleOf(open, size, SAMPLE_PIXELS)
+  const sample = toSample(open, size, SAMPLE_PIXELS)
   const plain = await sample().png().toBuffer()
   const filtered = await sample().png({ adaptiveFiltering: true }).toBuffer()
   const adaptiveFiltering = filtered.length < plain.length
@@ -99,7 +99,7 @@ export async function smallestPng(open: () => Sharp, size: Size): Promise<Buffer
 }
 
 async function isPhotograph(open: () => Sharp, size: Size): Promise<boolean> {
-  const sample = sampleOf(open, size, SAMPLE_PIXELS)
+  const sample = toSample(open, size, SAMPLE_PIXELS)
   const png = await sample().png({ adaptiveFiltering: true }).toBuffer()
   const jpeg = await sample().jpeg({ quality: DEFAULT_QUALITY.jpg }).toBuffer()
   return png.length > jpeg.length * PHOTOGRAPH_RATIO

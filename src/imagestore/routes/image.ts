@@ -89,12 +89,14 @@ export function getRoute(app: HttpServer, images: ImageRoutes): void {
   })
 }
 
+const time = timeParameter('Expiry time')
+
 const expires: Parameter<number | null> = {
   required: false,
   description: 'Expiry time, in seconds since 1970-01-01 UTC; empty for never',
   schema: { type: ['integer', 'string'] },
   example: 1_893_456_000,
-  parse: (text) => (text === '' ? { value: null } : timeParameter('').parse(text)),
+  parse: (text) => (text === '' ? { value: null } : time.parse(text)),
 }
 
 export function updateRoute(app: HttpServer, images: ImageRoutes): void {

@@ -257,8 +257,8 @@ export async function sweepChanges(database: Store, clock: Clock, keep: Retentio
 }
 
 /**
- * Gives the changes of a copy a log of its own, before anyone follows it. Cursors of the source become invalid here,
- * because what is written there from now on is missing in the copy.
+ * Gives the change log of a copy a new identity, before it has followers. Cursors issued by the source are invalid in the copy,
+ * which lacks the later changes of the source.
  */
 export async function renewLog(database: Pick<Store, 'transaction'>): Promise<void> {
   await database.transaction((tx) => tx.run(renew(randomBytes(6).toString('hex'))))
