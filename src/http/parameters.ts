@@ -141,7 +141,8 @@ export function parseParameters<P extends Parameters>(parameters: P, given: Give
 /** Parses the parameters whose names follow a pattern. */
 function parseNamed(names: RegExp, { parse }: Parameter<unknown>, given: Given) {
   let value: object | undefined
-  for (const [name, text] of Object.entries(given)) {
+  for (const name in given) {
+    const text = given[name]
     if (text === undefined || !names.test(name)) continue
     const parsed = parse(text, name)
     if ('takes' in parsed) return { error: badParameter(name, parsed.takes) }

@@ -96,9 +96,9 @@ export class Scan {
   readonly #alternatives: readonly Alternative[]
   readonly #candidates: readonly ((block: number) => number)[]
   /** Where the words of each gram and of each plane begin. */
-  readonly #gramStarts: Uint32Array
-  readonly #setStarts: Uint32Array
-  readonly #unsetStarts: Uint32Array
+  readonly #gramStarts: readonly number[]
+  readonly #setStarts: readonly number[]
+  readonly #unsetStarts: readonly number[]
   readonly #marked: Uint32Array | undefined
   #live: Uint32Array
   /** The next group of blocks, and the one after the last. */
@@ -123,9 +123,9 @@ export class Scan {
     this.#alternatives = toAlternatives(segment, query)
     this.#candidates = query.candidates.map((candidates) => candidates(segment))
     const gramWords = Math.ceil(segment.words / BLOCK)
-    this.#gramStarts = Uint32Array.from(query.grams, (gram) => gram * gramWords)
-    this.#setStarts = Uint32Array.from(query.set, (plane) => plane * segment.words)
-    this.#unsetStarts = Uint32Array.from(query.unset, (plane) => plane * segment.words)
+    this.#gramStarts = query.grams.map((gram) => gram * gramWords)
+    this.#setStarts = query.set.map((plane) => plane * segment.words)
+    this.#unsetStarts = query.unset.map((plane) => plane * segment.words)
     const [first, after] = isEmpty ? [0, 0] : [getGroup(range[0]), getGroup(range[1] - 1) + 1]
     this.#nextGroup = newestFirst ? first : after - 1
     this.#endGroup = newestFirst ? after : first - 1
