@@ -2,10 +2,10 @@
 // of `--sizes`. The floor passes over the bytes of all names once, which a search without an index cannot avoid.
 import { toColumns, finishNow, mergeParts, toPart, Segment, TimeSlice } from '../src/lib/name-index/index.ts'
 import { plainContext } from '../test/support/plain-signals.ts'
-import { filterParameters, readFilters } from '../src/domainwatch/filters.ts'
+import { parseFilters, readFilters } from '../src/domainwatch/filters.ts'
 import { optionsFor, hitsToJson } from '../src/domainwatch/list/hits.ts'
 import { findPage } from '../src/domainwatch/list/search.ts'
-import { parseParameters, parseQuery } from '../src/http/parameters.ts'
+import { parseQuery } from '../src/http/parameters.ts'
 import { readDictionary } from '../src/domainwatch/words.ts'
 import { listedRecord } from './lib/listed-record.ts'
 import type { DomainRecord } from './lib/domains.ts'
@@ -55,7 +55,7 @@ function segmentOfAll(count: number): Segment {
 }
 
 function answer(segment: Segment, query: string): Buffer {
-  const values = parseParameters(filterParameters, parseQuery(query))
+  const values = parseFilters(parseQuery(query))
   if (!values.ok) throw new Error(`${query} is not a list`)
   const listing = {
     sources: [{ kind: 'all' }],

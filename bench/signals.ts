@@ -3,7 +3,7 @@
 import { toColumns, finishNow, Segment, TimeSlice } from '../src/lib/name-index/index.ts'
 import { toShape, toSyllables } from '../src/lib/name-spelling.ts'
 import { FilterContext } from '../src/domainwatch/filtered-record.ts'
-import { filterParameters, readFilters } from '../src/domainwatch/filters.ts'
+import { parseFilters, readFilters } from '../src/domainwatch/filters.ts'
 import { InterestModel, getScores } from '../src/domainwatch/interest/model.ts'
 import { Ranking } from '../src/domainwatch/interest/scores.ts'
 import { train } from '../src/domainwatch/interest/learning.ts'
@@ -12,7 +12,7 @@ import { optionsFor, hitsToJson } from '../src/domainwatch/list/hits.ts'
 import { orderParameter } from '../src/domainwatch/list/order.ts'
 import { findPage } from '../src/domainwatch/list/search.ts'
 import { readDictionary } from '../src/domainwatch/words.ts'
-import { parseParameters, parseQuery } from '../src/http/parameters.ts'
+import { compileParameters, parseQuery } from '../src/http/parameters.ts'
 import { listedRecord } from './lib/listed-record.ts'
 import { connect, copyIn, startDatabaseServer } from './lib/postgres.ts'
 import { getStream } from './lib/names.ts'
@@ -95,8 +95,8 @@ const ranking = new Ranking(model, [segment], new Map([[segment.columns, scores]
 
 function answer(query: string): Buffer {
   const { order, ...given } = parseQuery(query)
-  const values = parseParameters(filterParameters, given)
-  const sorted = parseParameters({ order: orderParameter('Order') }, order === undefined ? {} : { order })
+  const values = parseFilters(given)
+  const sorted = compileParameters({ order: orderParameter('Order') })(order === undefined ? {} : { order })
   if (!values.ok || !sorted.ok) throw new Error(`${query} is not a list`)
   const listing = {
     sources: [{ kind: 'all' }],

@@ -69,10 +69,7 @@ export function traitFilter(
   return { ...filter(integer(description, min, max), condition), trait }
 }
 
-export function traitFlag(
-  trait: RecordTrait,
-  description: string,
-): Filter<boolean, boolean> & { parameter: Parameter<true> } {
+export function traitFlag(trait: RecordTrait, description: string): Filter<boolean, boolean> {
   return {
     parameter: presentFlag(description),
     read: (given) => given,

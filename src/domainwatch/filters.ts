@@ -1,4 +1,4 @@
-import { presentFlag, integer, type Values } from '../http/parameters.ts'
+import { compileParameters, presentFlag, integer, type Values } from '../http/parameters.ts'
 import { badParameter } from '../http/errors.ts'
 import { hasIdnLetter } from '../lib/domain-names.ts'
 import { toSyllables } from '../lib/name-spelling.ts'
@@ -196,6 +196,8 @@ export type Filters = { readonly [K in FilterName]?: WantedValues[K] | undefined
 // An object literal has no other keys than its type.
 export const FILTER_NAMES = Object.keys(table) as readonly FilterName[]
 
+const isKey = (name: string): name is FilterName => Object.hasOwn(table, name)
+
 /** What the index holds of each record for the filters, in addition to its columns. */
 export const LAYOUT = new Layout(FILTER_NAMES.flatMap((name) => definitions[name].trait ?? []))
 
@@ -208,13 +210,16 @@ export const filterParameters = Object.fromEntries(
 export const isFilterName = (name: string): boolean =>
   FILTER_NAMES.some((key) => definitions[key].parameter.names?.test(name) ?? key === name)
 
+/** Parses the filters of a request, or filters as they are stored. */
+export const parseFilters = compileParameters(filterParameters)
+
 /** @throws HttpError 400 for `agent` without `search` */
 export function readFilters(values: Values<typeof filterParameters>): Filters {
   const filters: { -readonly [K in FilterName]?: Filters[K] } = {}
   const read = <K extends FilterName>(name: K, given: GivenValues[K] | undefined) => {
     if (given !== undefined && given !== false) filters[name] = definitions[name].read(given)
   }
-  for (const name of FILTER_NAMES) read(name, values[name])
+  for (const name in values) if (isKey(name)) read(name, values[name])
   if (values.agent) {
     if (values.search === undefined || values.search === '') {
       throw badParameter('agent', 'necesita el parámetro search')
@@ -225,26 +230,21 @@ export function readFilters(values: Values<typeof filterParameters>): Filters {
   return filters
 }
 
-interface NamedCondition extends Condition {
-  readonly name: FilterName | 'among'
-}
-
-/** The conditions of the filters that are set, in the order of the table. */
-export function toConditions(filters: Filters): readonly NamedCondition[] {
-  const found: NamedCondition[] = []
+/** The conditions of the filters that are set. */
+export function toConditions(filters: Filters): readonly Condition[] {
+  const found: Condition[] = []
   const add = <K extends FilterName>(name: K, wanted: WantedValues[K] | undefined) => {
-    if (wanted === undefined) return
-    for (const condition of definitions[name].conditions(wanted)) found.push({ name, ...condition })
+    if (wanted !== undefined) found.push(...definitions[name].conditions(wanted))
   }
-  for (const name of FILTER_NAMES) add(name, filters[name])
-  if (filters.among !== undefined) found.push({ name: 'among', ...filters.among })
+  for (const name in filters) if (isKey(name)) add(name, filters[name])
+  if (filters.among !== undefined) found.push(filters.among)
   return found
 }
 
 /** Watches and event streams apply the same filters to one record after another. */
-const known = new WeakMap<Filters, readonly NamedCondition[]>()
+const known = new WeakMap<Filters, readonly Condition[]>()
 
-function getKnownConditions(filters: Filters): readonly NamedCondition[] {
+function getKnownConditions(filters: Filters): readonly Condition[] {
   let conditions = known.get(filters)
   if (conditions === undefined) {
     conditions = toConditions(filters)

@@ -10,7 +10,7 @@ import { bodyKind, parseBody } from './body/parse.ts'
 import {
   isFlag,
   isPresentFlag,
-  parseParameters,
+  compileParameters,
   unknownParameter,
   type Given,
   type Parameter,
@@ -112,7 +112,7 @@ export function simpleEndpoint<P extends Parameters>(
 ): void {
   const { authenticator } = shared
   const access = readRoute(endpoint)
-  const assertKnown = knownNames(endpoint)
+  const readValues = valuesReader(endpoint)
   const run = (
     identity: Identity,
     given: Given,
@@ -120,8 +120,7 @@ export function simpleEndpoint<P extends Parameters>(
     request: FastifyRequest,
     reply: FastifyReply,
   ) => {
-    const values = validated(endpoint.parameters, given)
-    assertKnown(names)
+    const values = readValues(given, names)
     const isCurrent = () => authenticator.isCurrent(given['api'], identity)
     const expiresIn = () => authenticator.expiresIn(identity)
     return endpoint.handle({ identity, values, request, reply, isCurrent, expiresIn })
@@ -161,6 +160,7 @@ export function bulkEndpoint<P extends Parameters>(
   endpoint: BulkEndpoint<P>,
 ): void {
   const access = readRoute(endpoint)
+  const parse = compileParameters(endpoint.parameters)
   const assertKnown = knownNames(endpoint)
   register(app, shared, endpoint, async (request, reply) => {
     const body = await receive(request, endpoint.bodyLimit, shared.bodies)
@@ -173,19 +173,33 @@ export function bulkEndpoint<P extends Parameters>(
       assertKnown([...Object.keys(queryOf(request)), ...namesInBody])
       return request.identity
     }
-    const values = validated(endpoint.parameters, queryOf(request))
-    return endpoint.handle({ body, identify, values, request, reply })
+    const parsed = parse(queryOf(request))
+    if (!parsed.ok) throw parsed.error
+    return endpoint.handle({ body, identify, values: parsed.values, request, reply })
   })
 }
 
+/** Returns a function that reads the parameters of a request. It throws a 400 for a wrong value or an unknown name. */
+export function valuesReader<P extends Parameters>(endpoint: EndpointBase<P>) {
+  const parse = compileParameters(endpoint.parameters)
+  const assertKnown = knownNames(endpoint)
+  return (given: Given, names: readonly string[] = Object.keys(given)): Values<P> => {
+    const parsed = parse(given)
+    if (!parsed.ok) throw parsed.error
+    assertKnown(names)
+    return parsed.values
+  }
+}
+
 /** Returns a function that throws a 400 for parameters that the endpoint does not declare. */
-export function knownNames({ parameters, body, ignoresUnknown = false }: EndpointBase<Parameters>) {
+function knownNames({ parameters, body, ignoresUnknown = false }: EndpointBase<Parameters>) {
+  if (ignoresUnknown) return () => {}
   const fields: unknown = body?.['properties']
   const known = new Set(['api', ...Object.keys(parameters), ...Object.keys(isObject(fields) ? fields : {})])
   const patterns = Object.values(parameters).flatMap((parameter) => parameter.names ?? [])
   return (names: readonly string[]): void => {
     const others = names.filter((name) => !patterns.some((pattern) => pattern.test(name)))
-    const unknown = ignoresUnknown ? undefined : unknownParameter(others, known)
+    const unknown = unknownParameter(others, known)
     if (unknown !== undefined) throw unknown
   }
 }
@@ -339,10 +353,4 @@ function textOf(
 function takesType({ schema }: Parameter<unknown>, field: BodyField): string {
   const expected = schema['type'] === 'integer' ? 'un número' : 'un texto'
   return `debe ser ${expected}, no ${field.kind === 'json' ? jsonTypeOf(field.value) : 'un archivo'}`
-}
-
-export function validated<P extends Parameters>(parameters: P, given: Given): Values<P> {
-  const parsed = parseParameters(parameters, given)
-  if (!parsed.ok) throw parsed.error
-  return parsed.values
 }

@@ -11,16 +11,28 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
  * Returns the public address of a request, with its query.
  * @param url the request target as received
  */
-export const publicUrl = (baseUrl: () => string, url: string): string => publicAddress(baseUrl, url).href
+export function publicUrl(baseUrl: () => string, url: string): string {
+  const { address, query } = publicAddress(baseUrl, url)
+  return query === '' ? address : `${address}?${query}`
+}
+
+function publicAddress(baseUrl: () => string, url: string) {
+  const { origin } = new URL(baseUrl())
+  // `//host/path` parses as a URL of another host, of which only the path and the query are used.
+  const { pathname, search } = new URL(url, origin)
+  return { address: origin + pathname, query: search.slice(1) }
+}
 
 /**
  * Returns a `Link` header (RFC 8288) to the next page: the same request with another cursor.
  * @param url the request target as received
  */
 export function nextLink(baseUrl: () => string, url: string, cursor: string): string {
-  const address = publicAddress(baseUrl, url)
-  address.searchParams.set('cursor', cursor)
-  return `<${address.href}>; rel="next"`
+  const { address, query } = publicAddress(baseUrl, url)
+  const others = query.split('&').filter((pair) => pair !== '' && !pair.startsWith('cursor='))
+  const pairs = [...others, `cursor=${encodeURIComponent(cursor)}`].join('&')
+  // Clients split the header at these.
+  return `<${address}?${pairs.replace(/[,;]/g, encodeURIComponent)}>; rel="next"`
 }
 
 /** The request and the answer of a call. */
@@ -46,13 +58,6 @@ export function toPage<Row>(
   if (rows.length > limit && last !== undefined)
     reply.header('link', nextLink(baseUrl, request.raw.url ?? '', cursorAfter(last)))
   return shown
-}
-
-function publicAddress(baseUrl: () => string, url: string): URL {
-  const { origin } = new URL(baseUrl())
-  // `//host/path` parses as a URL of another host, of which only the path and the query are used.
-  const { pathname, search } = new URL(url, origin)
-  return new URL(origin + pathname + search)
 }
 
 /** The error for a cursor that is not of such a link. */

@@ -22,13 +22,9 @@ export type Parameter<T> = {
 
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>
 
-/** Values of parameters. One that is absent is undefined, or false if it is a flag. */
+/** Values of parameters. One that is absent is undefined. */
 export type Values<P extends Parameters> = {
-  readonly [K in keyof P]: P[K] extends Parameter<infer T>
-    ? T extends true
-      ? boolean
-      : T | undefined
-    : never
+  readonly [K in keyof P]: P[K] extends Parameter<infer T> ? T | undefined : never
 }
 
 export type Given = Readonly<Record<string, string | undefined>>
@@ -76,23 +72,22 @@ export function choice<const T extends string>(description: string, values: read
 }
 
 /** True if present, unless its value is `false` or `0`. */
-export const flag = (description: string): Parameter<true> =>
-  createFlag(`${description} (flag: on when present, unless it is false or 0)`, true)
+export const flag = (description: string): Parameter<boolean> => ({
+  required: false,
+  description: `${description} (flag: on when present, unless it is false or 0)`,
+  schema: { type: 'string', 'x-flag': true },
+  parse: (text) => ({ value: text !== 'false' && text !== '0' }),
+})
 
 /** A flag of the first specification: true if present, with whatever value. */
-export const presentFlag = (description: string): Parameter<true> =>
-  createFlag(`${description} (flag: on when present, with or without a value)`, PRESENT)
-
-const createFlag = (description: string, kind: true | typeof PRESENT): Parameter<true> => ({
+export const presentFlag = (description: string): Parameter<boolean> => ({
   required: false,
-  description,
-  schema: { type: 'string', 'x-flag': kind },
+  description: `${description} (flag: on when present, with or without a value)`,
+  schema: { type: 'string', 'x-flag': PRESENT },
   parse: () => ({ value: true }),
 })
 
 const PRESENT = 'present'
-/** Whether the value of a flag turns it off. */
-export const isOffText = (text: string): boolean => text === 'false' || text === '0'
 
 export type ParseResult<P extends Parameters> =
   { readonly ok: true; readonly values: Values<P> } | { readonly ok: false; readonly error: HttpError }
@@ -113,42 +108,25 @@ export function unknownParameter(names: Iterable<string>, known: ReadonlySet<str
   return undefined
 }
 
-/** Parses the declared parameters, and ignores others. */
-export function parseParameters<P extends Parameters>(parameters: P, given: Given): ParseResult<P> {
-  const values: Record<string, unknown> = {}
-  for (const name in parameters) {
-    const parameter = parameters[name]
-    if (parameter === undefined) continue
-    if (parameter.names !== undefined) {
-      const parsed = parseNamed(parameter.names, parameter, given)
-      if ('error' in parsed) return { ok: false, error: parsed.error }
-      if (parsed.value !== undefined) values[name] = parsed.value
-      continue
+/** Returns a function that parses the declared parameters, in the order in which they are given, and ignores others. */
+export function compileParameters<P extends Parameters>(parameters: P): (given: Given) => ParseResult<P> {
+  const declared = new Map(Object.entries(parameters).map(([key, parameter]) => [key, { key, ...parameter }]))
+  const patterns = [...declared.values()].filter(({ names }) => names !== undefined)
+  for (const { key } of patterns) declared.delete(key)
+  return (given) => {
+    const values: Record<string, unknown> = {}
+    for (const name in given) {
+      const text = given[name]
+      const parameter = declared.get(name) ?? patterns.find(({ names }) => names?.test(name))
+      if (parameter === undefined || text === undefined) continue
+      const { key, names } = parameter
+      const parsed = parameter.parse(text, name)
+      if ('takes' in parsed) return { ok: false, error: badParameter(name, parsed.takes) }
+      values[key] = names === undefined ? parsed.value : Object.assign(values[key] ?? {}, parsed.value)
     }
-    const text = given[name]
-    if (text === undefined || isOff(parameter, text)) {
-      if (isFlag(parameter)) values[name] = false
-      continue
-    }
-    const parsed = parameter.parse(text, name)
-    if ('takes' in parsed) return { ok: false, error: badParameter(name, parsed.takes) }
-    values[name] = parsed.value
+    // Built from the declarations, as the mapped type describes. Absent ones are left out: nothing is allocated for them.
+    return { ok: true, values: values as Values<P> }
   }
-  // Built from the declarations, as the mapped type describes. Absent ones are left out: nothing is allocated for them.
-  return { ok: true, values: values as Values<P> }
-}
-
-/** Parses the parameters whose names follow a pattern. */
-function parseNamed(names: RegExp, { parse }: Parameter<unknown>, given: Given) {
-  let value: object | undefined
-  for (const name in given) {
-    const text = given[name]
-    if (text === undefined || !names.test(name)) continue
-    const parsed = parse(text, name)
-    if ('takes' in parsed) return { error: badParameter(name, parsed.takes) }
-    value = Object.assign(value ?? {}, parsed.value)
-  }
-  return { value }
 }
 
 /** The schema of a text that contains JSON. In a JSON body the parameter may also be what the text contains. */
@@ -161,9 +139,6 @@ export const jsonText = (contentSchema: Readonly<Record<string, unknown>>) => ({
 export const isFlag = ({ schema }: Parameter<unknown>): boolean => schema['x-flag'] !== undefined
 
 export const isPresentFlag = ({ schema }: Parameter<unknown>): boolean => schema['x-flag'] === PRESENT
-
-const isOff = ({ schema }: Parameter<unknown>, text: string): boolean =>
-  schema['x-flag'] === true && isOffText(text)
 
 /** Pairs in a query string. No endpoint takes more than a few; thousands of an attacker would take milliseconds. */
 const MAX_PAIRS = 256

@@ -10,7 +10,6 @@ import { bodyKind } from './body/parse.ts'
 import { drainBody, TransferWatch } from './body/receive.ts'
 import { clientOfRequest } from './client.ts'
 import {
-  knownNames,
   notEncoded,
   queryOf,
   readRoute,
@@ -18,7 +17,7 @@ import {
   register,
   SMALL_BODY_BYTES,
   textFields,
-  validated,
+  valuesReader,
   type Answer,
   type EndpointBase,
   type EndpointShared,
@@ -154,12 +153,7 @@ export function uploadEndpoint<P extends Parameters>(
 ): void {
   const { authenticator, bodies } = shared
   const { maxBytes, parameters } = endpoint
-  const assertKnown = knownNames(endpoint)
-  const readValues = (given: Given) => {
-    const values = validated(parameters, given)
-    assertKnown(Object.keys(given))
-    return values
-  }
+  const readValues = valuesReader(endpoint)
   const access = readRoute(endpoint)
   register(app, shared, { ...endpoint, bodyLimit: maxBytes }, async (request, reply) => {
     const query = queryOf(request)

@@ -1,4 +1,4 @@
-import { integer, jsonText, parseParameters, type Parameter } from '../http/parameters.ts'
+import { integer, jsonText, compileParameters, type Parameter } from '../http/parameters.ts'
 import { isDisplayName } from '../lib/free-text.ts'
 import { isObject, parseJson } from '../lib/json.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
@@ -97,13 +97,15 @@ export const editParameters = {
   ),
 }
 
+const parseEdits = compileParameters(editParameters)
+
 /** Reads the edits among the fields of a JSON object. @throws HttpError 400 */
 export function readEdits(fields: Readonly<Record<string, unknown>>): Edits {
   const given = Object.keys(editParameters).flatMap((name) => {
     const value = fields[name] ?? undefined
     return value === undefined ? [] : [[name, typeof value === 'string' ? value : JSON.stringify(value)]]
   })
-  const parsed = parseParameters(editParameters, Object.fromEntries(given))
+  const parsed = parseEdits(Object.fromEntries(given))
   if (!parsed.ok) throw parsed.error
   return parsed.values
 }

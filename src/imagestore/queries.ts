@@ -205,7 +205,7 @@ export interface ImageSelection {
   /** Only images in the trash, which are left out otherwise. */
   readonly trash?: boolean | undefined
   /** Only the newest of images with the same dhash, with the number of the others. */
-  readonly grouped?: boolean
+  readonly grouped?: boolean | undefined
 }
 
 /** Characters of a name that decide its place in a list. An index contains the same expression. */

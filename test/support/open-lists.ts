@@ -17,7 +17,7 @@ import { rowValues } from '../../src/storage/database/batch.ts'
 import { parseMarks, parseNewRecord } from '../../src/domainwatch/parse-record.ts'
 import { Interest } from '../../src/domainwatch/interest/index.ts'
 import { NameIndex } from '../../src/domainwatch/list/name-index.ts'
-import { parseParameters } from '../../src/http/parameters.ts'
+import { compileParameters } from '../../src/http/parameters.ts'
 import { databaseFor } from './engine.ts'
 import { expectedList, storedRecords } from './expected-lists.ts'
 import { plainContext } from './plain-signals.ts'
@@ -126,8 +126,10 @@ export function many(count: number, prefix = ''): Wide[] {
 
 export const DATE = '2025-01-01 00:00:00'
 
+const parse = compileParameters(listParameters)
+
 export function getRequest(given: Readonly<Record<string, string>>): ListRequest {
-  const parsed = parseParameters(listParameters, given)
+  const parsed = parse(given)
   assert.ok(parsed.ok)
   return listRequest(parsed.values)
 }

@@ -19,10 +19,9 @@ import type { ImportTarget, Effect, Reached } from '../import/writer.ts'
 import { ListFault } from '../../lib/errors.ts'
 import { announceFreed } from '../registry/apply-list.ts'
 import { toChange, type Fields } from '../../storage/database/changes/change.ts'
-import { parseParameters } from '../../http/parameters.ts'
 import type { DomainBatches, RecordChanges, RestoredMarks } from '../batches.ts'
 import { type ContextAt, withDerived } from '../filtered-record.ts'
-import { filterParameters, matches, readFilters } from '../filters.ts'
+import { matches, parseFilters, readFilters } from '../filters.ts'
 import { readLines } from '../import/source.ts'
 import type { RecordRow } from '../queries-records.ts'
 import type { Rules } from '../rules/index.ts'
@@ -245,7 +244,7 @@ function setting(
   { clock, contextAt, rules, split }: BulkJobOptions,
   { filters: saved, set }: BulkRequest,
 ): Decide {
-  const parsed = parseParameters(filterParameters, saved)
+  const parsed = parseFilters(saved)
   if (!parsed.ok) throw new ListFault('El servicio ya no conoce uno de los filtros')
   const filters = readFilters(parsed.values)
   return async (tx, names, records) => {

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { getSegment, type SomeFields } from '../../../test/support/segments.ts'
 import { finishNow, TimeSlice, type EntryKey } from '../../lib/name-index/index.ts'
-import { parseParameters } from '../../http/parameters.ts'
 import { FilterContext, splitTags } from '../filtered-record.ts'
-import { filterParameters, readFilters, toConditions, type Filters } from '../filters.ts'
+import { parseFilters, readFilters, toConditions, type Filters } from '../filters.ts'
 import { getScores, InterestModel } from '../interest/model.ts'
 import { Ranking } from '../interest/scores.ts'
 import { train } from '../interest/learning.ts'
@@ -106,7 +105,7 @@ test('searches that leave out blocks of records find what a search of all record
     return names
   }
   for (const given of FILTERS) {
-    const parsed = parseParameters(filterParameters, given)
+    const parsed = parseFilters(given)
     assert.ok(parsed.ok)
     const filters = readFilters(parsed.values)
     const conditions = toConditions(filters)

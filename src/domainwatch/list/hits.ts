@@ -225,6 +225,7 @@ function writeName(out: Uint8Array, start: number, names: Uint8Array, first: num
 
 /** Texts cached per segment, of some 200 bytes each; beyond that, all are dropped. */
 const MAX_MIDDLES = 4_096
+const MARK_SETS = 2 ** MARKS.length
 /** By columns, then by agent, length and marks: the JSON of a record between its name and its dates, with room for these. */
 const middles = new WeakMap<Columns, Map<number, Uint8Array>>()
 
@@ -236,7 +237,7 @@ function getMiddle({ segment, position }: Hit): Uint8Array {
   let known = middles.get(segment.columns)
   if (known === undefined || known.size >= MAX_MIDDLES)
     middles.set(segment.columns, (known = new Map<number, Uint8Array>()))
-  const kind = (number * 64 + length) * 2 ** MARKS.length + marks
+  const kind = (number * 64 + length) * MARK_SETS + marks
   let middle = known.get(kind)
   if (middle === undefined) {
     const flags = MARKS.map((name, i) => `"${name}":${(marks >>> i) & 1}`).join(',')

@@ -16,7 +16,6 @@ import {
   choice,
   flag,
   integer as integerParameter,
-  isOffText,
   text,
   type Parameter,
   type Values,
@@ -91,7 +90,7 @@ export const editParameters = {
   ...watchParameters,
   url: text('Webhook address; empty for none', MAX_ADDRESS_CHARACTERS),
   digest: digestHour('Time of day of the one message of a day; empty for immediate messages', true),
-  atom: switched('Whether the watch has an Atom feed'),
+  atom: flag('Whether the watch has an Atom feed'),
   paused: integerParameter(
     'Whether the watch is paused (1). Changes during a pause are not delivered later',
     0,
@@ -117,7 +116,7 @@ export function watchEdit(given: GivenValues): WatchEdit {
     remind,
     changes,
     webhook: url === '' ? null : url,
-    hasAtomFeed: atom === false ? undefined : atom === true,
+    hasAtomFeed: atom,
     isShared: shared === undefined ? undefined : shared === 1,
     isPaused: paused === undefined ? undefined : paused === 1,
     to: destinations,
@@ -160,16 +159,6 @@ function digestHour(description: string, takesNone: boolean): Parameter<string> 
     description,
     schema: { type: 'string', pattern: pattern.source },
     parse: (given) => (pattern.test(given) ? { value: given } : { takes: 'debe ser una hora (HH:MM)' }),
-  }
-}
-
-/** A flag that `false` or `0` turns off. Absent, it changes nothing. */
-function switched(description: string): Parameter<true | 0> {
-  return {
-    required: false,
-    description: `${description} (flag: on when present; \`false\` or \`0\` for off)`,
-    schema: { type: 'string', 'x-flag': 'switched' },
-    parse: (given) => ({ value: isOffText(given) ? 0 : true }),
   }
 }
 

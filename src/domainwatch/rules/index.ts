@@ -1,4 +1,4 @@
-import { parseParameters, type Values } from '../../http/parameters.ts'
+import { compileParameters, type Values } from '../../http/parameters.ts'
 import {
   FilterContext,
   changedRecord,
@@ -58,9 +58,11 @@ export const NOT_IN_RULES: readonly string[] = Object.keys(NOT_GIVEN)
 export const toFilters = (values: Values<typeof ruleFilters>): Filters =>
   readFilters({ ...values, ...NOT_GIVEN })
 
+const parseRuleFilters = compileParameters(ruleFilters)
+
 /** Reads the filters of a rule. Returns undefined for those of another version that this one rejects. */
 export function readRuleFilters(saved: SavedFilters): Filters | undefined {
-  const parsed = parseParameters(ruleFilters, saved)
+  const parsed = parseRuleFilters(saved)
   return parsed.ok ? toFilters(parsed.values) : undefined
 }
 

@@ -1,5 +1,5 @@
 import { languageOf } from '../texts.ts'
-import { integer, parseParameters } from '../../http/parameters.ts'
+import { integer, compileParameters } from '../../http/parameters.ts'
 import { concerns, recordIn, WATCH_CHOICES, type DomainEvent } from '../events/event.ts'
 import { filterParameters, readFilters, parseSavedFilters } from '../filters.ts'
 import { Brands, type Vocabulary } from '../../lib/lookalikes/index.ts'
@@ -27,9 +27,11 @@ export const watchFilters = {
   ),
 }
 
+const parseWatchFilters = compileParameters(watchFilters)
+
 /** Reads the filters of a watch. Returns undefined for those of another version that this one rejects. */
 export function readSavedFilters(saved: string, vocabulary: Vocabulary) {
-  const parsed = parseParameters(watchFilters, parseSavedFilters(saved))
+  const parsed = parseWatchFilters(parseSavedFilters(saved))
   if (!parsed.ok) return undefined
   const { dns, similar, max_distance: most, remind } = parsed.values
   const watched = similar === undefined ? undefined : new Brands(similar.split(','), vocabulary, most)

@@ -15,8 +15,9 @@ interface Section {
 
 /** Finds the matches of a list, merged from its segments, in one direction. Removals after its first pause have no effect. */
 export class MergedSearch {
-  /** Those that have a match, and those whose next match is not known yet. */
+  /** Those that have a match, the one with the first match last. */
   readonly #found: Scan[] = []
+  /** Those whose next match is not known yet. */
   readonly #waiting: Scan[]
   readonly #newestFirst: boolean
   readonly #slice: TimeSlice | undefined
@@ -41,13 +42,20 @@ export class MergedSearch {
   *next(limit: number): SlicedWork<Hit[]> {
     const hits: Hit[] = []
     while (hits.length < limit) {
-      while (!this.#advance()) {
+      const scan = this.#waiting.pop()
+      if (scan !== undefined) {
+        const state = scan.next(this.#slice)
+        if (state === 'found') this.#insert(scan)
+        if (state !== 'paused') continue
+        this.#waiting.push(scan)
         this.freeze()
         yield
+        continue
       }
-      const best = this.#takeBest()
-      if (best === undefined) break
-      hits.push({ segment: best.segment, position: best.position })
+      const first = this.#found.pop()
+      if (first === undefined) break
+      hits.push({ segment: first.segment, position: first.position })
+      this.#waiting.push(first)
     }
     return hits
   }
@@ -59,32 +67,21 @@ export class MergedSearch {
     for (const scan of [...this.#found, ...this.#waiting]) scan.freeze()
   }
 
-  /** Finds the next match of each scan. @returns whether all are known: if not, the slice is over */
-  #advance(): boolean {
-    for (let scan = this.#waiting.at(-1); scan !== undefined; scan = this.#waiting.at(-1)) {
-      const state = scan.next(this.#slice)
-      if (state === 'paused') return false
-      this.#waiting.pop()
-      if (state === 'found') this.#found.push(scan)
+  #insert(scan: Scan): void {
+    const found = this.#found
+    let at = found.length
+    while (at > 0) {
+      const before = found[at - 1]
+      if (before === undefined || this.#isBefore(scan, before)) break
+      at--
     }
-    return true
+    if (at === found.length) found.push(scan)
+    else found.splice(at, 0, scan)
   }
 
-  /** Returns the scan with the first match in this direction. It then has to advance. */
-  #takeBest(): Scan | undefined {
-    let [best] = this.#found
-    if (best === undefined) return undefined
-    let at = 0
-    for (let i = 1; i < this.#found.length; i++) {
-      const scan = this.#found[i]
-      if (scan === undefined) continue
-      const newer = compareHits(scan, best)
-      if (this.#newestFirst ? newer > 0 : newer < 0) [best, at] = [scan, i]
-    }
-    const last = this.#found.pop()
-    if (last !== undefined && last !== best) this.#found[at] = last
-    this.#waiting.push(best)
-    return best
+  #isBefore(one: Scan, other: Scan): boolean {
+    const newer = compareHits(one, other)
+    return this.#newestFirst ? newer > 0 : newer < 0
   }
 }
 
