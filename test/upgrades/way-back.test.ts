@@ -14,7 +14,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { runStatement } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
 import { smallDisk } from '../support/small-disk.ts'
-import { oldPostgres, oldSqlite } from './released.ts'
+import { oldPostgres, oldSqlite, RELEASED } from './released.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 const NO_DISK = process.getuid?.() !== 0 && 'only root may mount a small disk'
@@ -81,12 +81,12 @@ suite('the way back from an upgrade', { timeout: 300_000 }, () => {
 
   test('an upgrade that was interrupted between two steps keeps the copy from before the first', async () => {
     await using folder = await temporaryFolder()
-    const path = await oldSqlite(OLD, folder.path)
+    const path = await oldSqlite(RELEASED[0], folder.path)
     const before = toContent(path)
     await copyFile(path, join(folder.path, COPY))
-    await (await openSqlite(path, undefined, { schema: 30 })).close()
+    await (await openSqlite(path, undefined, { schema: 20 })).close()
     await using service = await serve(['--data', folder.path])
-    assert.match(service.stdout(), /"from":29,"to":\d+,"msg":"database migrated"/)
+    assert.match(service.stdout(), /"from":20,"to":\d+,"msg":"database migrated"/)
     assert.deepEqual(toContent(join(folder.path, COPY)), before)
   })
 

@@ -8,28 +8,7 @@ import { words } from './018-words.ts'
 import { watchDeliveries } from './020-watch-deliveries.ts'
 import { feedStates } from './021-feed-states.ts'
 import { claimsInPlace } from './022-claims-in-place.ts'
-import { mailRecipients } from './023-mail-recipients.ts'
-import { backupRuns } from './024-backup-runs.ts'
-import { registryLists } from './025-registry-lists.ts'
-import { lastAdds } from './026-last-adds.ts'
-import { jobs } from './027-jobs.ts'
-import { views } from './028-views.ts'
-import { rules } from './029-rules.ts'
-import { observedServers } from './031-observed-servers.ts'
-import { uploadTickets } from './032-upload-tickets.ts'
-import { statusTimes } from './033-status-times.ts'
-import { imageEditing } from './034-image-editing.ts'
-import { interest } from './035-interest.ts'
-import { numbers } from './036-numbers.ts'
-import { reminders } from './037-reminders.ts'
-import { imageAliases } from './038-image-aliases.ts'
-import { audit } from './039-audit.ts'
-import { ticketUploads } from './040-ticket-uploads.ts'
-import { imageBans } from './041-image-bans.ts'
-import { imageDefinitions } from './042-image-definitions.ts'
-import { imageHooks } from './043-image-hooks.ts'
-import { imageTrash } from './044-image-trash.ts'
-import { imageRestored } from './045-image-restored.ts'
+import { secondRelease } from './045-second-release/index.ts'
 
 /** One step of the schema. A released step never changes. */
 export interface Migration {
@@ -55,28 +34,7 @@ export const migrations: readonly Migration[] = [
   watchDeliveries,
   feedStates,
   claimsInPlace,
-  mailRecipients,
-  backupRuns,
-  registryLists,
-  lastAdds,
-  jobs,
-  views,
-  rules,
-  observedServers,
-  uploadTickets,
-  statusTimes,
-  imageEditing,
-  interest,
-  numbers,
-  reminders,
-  imageAliases,
-  audit,
-  ticketUploads,
-  imageBans,
-  imageDefinitions,
-  imageHooks,
-  imageTrash,
-  imageRestored,
+  secondRelease,
 ]
 
 /** The version of the schema that this program works with. */
