@@ -78,24 +78,6 @@ test('pages neither skip nor repeat an unchanged record during concurrent writes
   )
 })
 
-test('without writes, pages of any limit equal the whole list', async () => {
-  await using other = await startService()
-  const data = Array.from({ length: 60 }, (_, i) =>
-    record(`n${i}`, { date_reg: `2025-01-0${(i % 4) + 1} 00:00:00` }),
-  )
-  await stored(other, data)
-  for (const sort of ['asc', 'desc']) {
-    const wanted = await names(other, { sort })
-    for (const limit of [1, 7, 20, 59, 60, 61]) {
-      const walked = await walk(other, { sort, limit })
-      assert.deepEqual(
-        walked.map(({ name }) => name),
-        wanted,
-      )
-    }
-  }
-})
-
 test('the next page keeps the parameters, unusual characters included', async () => {
   await stored(service, [
     record('odd1', { agent: 'a?b&c=d #é' }),

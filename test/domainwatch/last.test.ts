@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { names, record, stored, update, walk } from '../support/domains.ts'
+import { names, record, stored, update } from '../support/domains.ts'
 import type { Fields } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
@@ -57,20 +57,6 @@ for (const [query, wanted] of CASES) {
     assert.deepEqual(await names(service, query), wanted)
   })
 }
-
-test('last_* in pages equals one page', async () => {
-  for (const [query] of CASES) {
-    const { limit: _, ...whole } = query
-    const wanted = await names(service, whole)
-    for (const limit of [1, 2, 3, 1024]) {
-      const walked = await walk(service, { ...whole, limit })
-      assert.deepEqual(
-        walked.map(({ name }) => name),
-        wanted,
-      )
-    }
-  }
-})
 
 test('last_deleted is ordered by the time of deletion', async () => {
   const clock = new ManualClock('2025-06-01T12:00:00Z')

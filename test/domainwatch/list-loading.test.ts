@@ -63,7 +63,7 @@ test('a service is not ready until its records are loaded', async () => {
   let recorded: readonly string[]
   {
     await using first = await startService({ data: folder.path })
-    recorded = await storeManyDomains(first, 40_000)
+    recorded = await storeManyDomains(first, 5_000)
     await first.stop()
     await using service = await startService({ data: folder.path })
     const listed = names(service, { limit: 5 })

@@ -22,8 +22,8 @@ const UNMATCHED: readonly Readonly<Record<string, string>>[] = [
 
 test('a list that finds nothing among many records pauses', async (t) => {
   await using opened = await openLists(tasks)
-  const half = many(5_000).filter((_, i) => i % 2 === 0)
-  await opened.store(many(5_000))
+  const half = many(3_500).filter((_, i) => i % 2 === 0)
+  await opened.store(many(3_500))
   await opened.store(
     half.map((one) => ({ ...one, reserve: 1 - one.reserve })),
     '2025-06-03 08:00:00',
@@ -46,7 +46,7 @@ test('a list that finds nothing among many records pauses', async (t) => {
 
 test('a record that changes during the search is found in its earlier state', async (t) => {
   await using opened = await openLists(tasks)
-  await opened.store(many(5_000))
+  await opened.store(many(2_000))
   const segments = await opened.nameIndex.current()
   const clock = t.mock.method(performance, 'now', () => Infinity)
   const request = getRequest({ search: 'grupo', agent: '', sort: 'asc' })
@@ -85,10 +85,8 @@ test('an export in any order is complete and sorted, however many parts it has',
   await opened.store(many(2_000))
   await opened.store(many(1_000, 'b'), '2025-06-03 00:00:00')
   for (const [i, order] of ['registered', 'deleted', 'modified', 'name', 'length'].entries()) {
-    for (const [j, filters] of [{}, { search: 'b' }, { reserved: '1' }].entries()) {
-      const asked = getRequest({ ...filters, order, sort: (i + j) % 2 === 0 ? 'asc' : 'desc' })
-      const names = (await opened.expected(asked)).map(({ name }) => name)
-      assert.ok((await opened.exported(asked)).join() === names.join(), JSON.stringify({ ...filters, order }))
-    }
+    const asked = getRequest({ search: i % 2 === 0 ? 'b' : '', order, sort: i % 3 === 0 ? 'asc' : 'desc' })
+    const names = (await opened.expected(asked)).map(({ name }) => name)
+    assert.ok((await opened.exported(asked)).join() === names.join(), order)
   }
 })

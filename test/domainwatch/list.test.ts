@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { add, LIST, list, names, record, stored, update } from '../support/domains.ts'
+import { LIST, list, record, stored, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 
@@ -129,31 +129,24 @@ const MALFORMED: readonly [string, readonly string[], string][] = [
 ]
 
 for (const [name, values, msg] of MALFORMED) {
-  for (const value of values) {
-    test(`${name}=${value.slice(0, 20)} is a 400 that names it`, async () => {
-      const query = { api: service.domainKey, [name]: value }
-      const { body } = await call(service, LIST, { query })
-      assert.deepEqual(body, { status: 400, msg })
-    })
-  }
+  test(`a wrong ${name} is a 400 that names it`, async () => {
+    for (const value of values) {
+      const { body } = await call(service, LIST, {
+        query: { api: service.domainKey, search: '', [name]: value },
+      })
+      assert.deepEqual(body, { status: 400, msg }, value)
+    }
+  })
 }
 
-test('agent with an empty search is a 400', async () => {
-  const { body } = await call(service, LIST, { query: { api: service.domainKey, agent: '', search: '' } })
-  assert.deepEqual(body, { status: 400, msg: 'El parámetro agent necesita el parámetro search' })
-})
-
 test('beyond 1,024 records there is a next page', async () => {
-  await using other = await startService()
-  const many = (count: number) => Array.from({ length: count }, (_, i) => record(`n${i}`))
-  await stored(other, many(1_024))
-  const query = { api: other.domainKey }
-  assert.equal((await call(other, LIST, { query })).headers.get('link'), null)
-  await stored(other, many(2_500))
-  assert.notEqual((await call(other, LIST, { query })).headers.get('link'), null)
-  assert.equal((await list(other)).count, 1_024)
-  // Past 2,000 records a search runs in another thread: the answers are the same.
-  assert.deepEqual(await names(other, { search: 'n2499' }), ['n2499'])
-  assert.equal((await add(other, [record('nuevo')])).status, 200)
-  assert.deepEqual(await names(other, { search: 'uevo' }), ['nuevo'])
+  const link = async () =>
+    (await call(service, LIST, { query: { api: service.domainKey, starts: 'n-' } })).headers.get('link')
+  const many = (from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => record(`n-${from + i}`))
+  await stored(service, many(0, 1_024))
+  assert.equal(await link(), null)
+  await stored(service, many(1_024, 1))
+  assert.notEqual(await link(), null)
+  assert.equal((await list(service, { starts: 'n-' })).count, 1_024)
 })

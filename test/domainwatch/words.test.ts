@@ -1,12 +1,11 @@
 /** Names are split into words of the dictionary, and found by them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { record, stored } from '../support/domains.ts'
+import { names, record, stored, wholeRecords } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { ManualClock } from '../support/test-service.ts'
 
-const LIST = '/api/v1/domainwatch/list'
 const STATS = '/api/v1/domainwatch/stats'
 
 const clock = new ManualClock('2026-03-20T15:00:00Z')
@@ -33,12 +32,8 @@ before(() =>
   ),
 )
 
-async function listed(query: Fields): Promise<readonly string[]> {
-  const { status, body, text } = await call(service, LIST, { query: { api: service.domainKey, ...query } })
-  assert.equal(status, 200, text)
-  const { data } = body as { data: readonly [readonly { name: string }[]] }
-  return data[0].map(({ name }) => name).toSorted()
-}
+const found = async (of: TestService, query: Fields) => (await names(of, query)).toSorted()
+const listed = (query: Fields) => found(service, query)
 
 test('names are found by the number of their words', async () => {
   assert.deepEqual(await listed({ words: 1 }), ['casa', 'casas', 'jardín'])
@@ -56,11 +51,9 @@ test('names are found by whole words, not by substrings', async () => {
 })
 
 test('records have their words on request', async () => {
-  const query = { api: service.domainKey, fields: 'words', search: 'casa', order: 'name', sort: 'asc' }
-  const { body } = await call(service, LIST, { query })
-  const { data } = body as { data: readonly [readonly { name: string; words: readonly string[] }[]] }
+  const all = await wholeRecords(service, { fields: 'words', search: 'casa', order: 'name', sort: 'asc' })
   assert.deepEqual(
-    data[0].map(({ name, words }) => [name, words]),
+    all.map(({ name, words }) => [name, words]),
     [
       ['casa', ['casa']],
       ['casa-verde', ['casa', 'verde']],
@@ -78,48 +71,19 @@ test('the operator adds and removes words', async () => {
   assert.deepEqual(await listed({ word: 'gatos' }), [])
 })
 
-test('export and statistics use the same words', async () => {
-  assert.deepEqual(await exported(service, { word: 'verde' }), ['casa-verde', 'casaverde'])
-  const { body } = await call(service, STATS, { query: { api: service.domainKey, words: 1 } })
-  assert.equal((body as { totals: { records: number } }).totals.records, 3)
-})
-
-const REFUSED: readonly [Fields, msg: string][] = [
-  [{ words: 0 }, 'El parámetro words debe ser un entero entre 1 y 6'],
-  [{ words: 7 }, 'El parámetro words debe ser un entero entre 1 y 6'],
-  [{ word: '' }, 'El parámetro word debe ser una palabra de 1 a 31 letras'],
-  [{ word: 'casa verde' }, 'El parámetro word debe ser una palabra de 1 a 31 letras'],
-  [{ word: 'casa*' }, 'El parámetro word debe ser una palabra de 1 a 31 letras'],
-  [{ word: 'ñ'.repeat(32) }, 'El parámetro word debe ser una palabra de 1 a 31 letras'],
-]
-for (const [query, msg] of REFUSED) {
-  test(`${JSON.stringify(query)} is refused`, async () => {
-    const answer = await call(service, LIST, { query: { api: service.domainKey, ...query } })
-    assert.deepEqual([answer.status, answer.body], [400, { status: 400, msg }])
-  })
-}
-
 test('after a change of the dictionary names are split again', async () => {
-  const names = ['casaverde', 'zorzal', 'casazorzal']
+  const recorded = ['casaverde', 'zorzal', 'casazorzal']
   await using first = await startService()
   await stored(
     first,
-    names.map((name) => record(name)),
+    recorded.map((name) => record(name)),
   )
-  assert.deepEqual(await exported(first, { word: 'zorzal' }), [])
+  assert.deepEqual(await found(first, { word: 'zorzal' }), [])
   await first.stop()
   await using second = await startService({ data: first.data, flags: { words: 'zorzal,-verde' } })
-  assert.deepEqual(await exported(second, { word: 'zorzal' }), ['casazorzal', 'zorzal'])
-  assert.deepEqual(await exported(second, { words: 2 }), ['casazorzal'])
+  assert.deepEqual(await found(second, { word: 'zorzal' }), ['casazorzal', 'zorzal'])
+  assert.deepEqual(await found(second, { words: 2 }), ['casazorzal'])
 })
-
-async function exported(of: TestService, query: Fields): Promise<readonly string[]> {
-  const { text } = await call(of, '/api/v1/domainwatch/export', {
-    query: { api: of.domainKey, format: 'ndjson', ...query },
-  })
-  const lines = text.split('\n').filter((line) => line !== '')
-  return lines.map((line) => (JSON.parse(line) as { name: string }).name).toSorted()
-}
 
 test('statistics list the words that rose this week compared with the twelve before', async () => {
   const days: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { mock } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { CommanderError, type Command } from 'commander'
@@ -8,6 +10,7 @@ import { fail, failureLine } from '../../src/cli/output.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { systemClock, type Clock } from '../../src/lib/clock.ts'
 import { reportLog } from './failure-report.ts'
+import type { TestService } from './test-service.ts'
 
 export const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 const KILL_AFTER = new URL('./kill-after.ts', import.meta.url).href
@@ -67,6 +70,39 @@ export async function catalejoHere(args: readonly string[], clock: Clock = syste
   const code = Number(process.exitCode ?? 0)
   process.exitCode = undefined
   return { code, stdout, stderr }
+}
+
+/** The flags that name the database of a service. */
+export const toDatabaseFlags = ({
+  databaseUrl,
+  data,
+}: Pick<TestService, 'databaseUrl' | 'data'>): string[] => [
+  '--data',
+  data,
+  ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl]),
+]
+
+/** Runs the command on the database of a service, in this process. */
+export async function catalejoOn(service: TestService, args: readonly string[], clock?: Clock) {
+  const { code, stdout, stderr } = await catalejoHere([...args, ...toDatabaseFlags(service)], clock)
+  return { code, stdout, messages: messagesIn(stderr) }
+}
+
+let lists = 0
+
+/** Imports a text as a file of a folder. @returns what the command wrote, without the path */
+export async function importText(
+  service: TestService,
+  folder: string,
+  text: string | Uint8Array,
+  args: readonly string[] = [],
+  clock?: Clock,
+) {
+  const path = join(folder, `lista-${++lists}`)
+  await writeFile(path, text)
+  const { code, stdout, messages } = await catalejoOn(service, ['import', ...args, path], clock)
+  const plain = (line: string) => line.replaceAll(`${path}: `, '').replaceAll(`${path}:`, '')
+  return { code, stdout: plain(stdout), messages: messages.map(plain) }
 }
 
 /** Runs the command until it has written `text` to standard error, and no further: `kill -9`. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { toShape, toSyllables } from '../../src/lib/name-spelling.ts'
 import { eventually } from './eventually.ts'
-import { call, send, type Encoding, type Fields, type Reply } from './http.ts'
+import { call, nextQuery, send, type Encoding, type Fields, type Reply } from './http.ts'
 import type { TestService } from './service.ts'
 
 export const ADD = '/api/v1/domainwatch/add'
@@ -101,6 +102,59 @@ export async function records(service: TestService, query: Fields = {}): Promise
   return (await list(service, query)).data[0]
 }
 
+/** The records of a list with further fields: all, unless `query` says which. */
+export async function wholeRecords(service: TestService, query: Fields = {}): Promise<readonly Fields[]> {
+  const given = { api: service.domainKey, fields: 'all', ...query }
+  const { status, body, text } = await call(service, LIST, { query: given })
+  assert.equal(status, 200, text)
+  return Object(body).data[0]
+}
+
+/** The fields of a new record, with what the test is about put in their place, as a list shows them with `fields=all`. */
+export const wholeRecord = (name: string, fields: Fields = {}): Fields => ({
+  name,
+  length: name.length,
+  agent: 'grupo',
+  status: 1,
+  reserved: 0,
+  revision: 0,
+  discarded: 0,
+  date_reg: '2025-12-31 14:30:34',
+  seen: 0,
+  seen_by: null,
+  seen_at: null,
+  note: '',
+  tags: [],
+  words: [],
+  claimed_by: null,
+  claimed_until: null,
+  deleted_at: null,
+  deleted_after: null,
+  discarded_at: null,
+  date_reg_known: 1,
+  dismissed_by: null,
+  dismissed_at: null,
+  shape: toShape(name),
+  syllables: toSyllables(name),
+  demand: null,
+  twins: [],
+  drops: 0,
+  age: 0,
+  object_until: '2026-01-30 14:30:34',
+  interest: null,
+  because: [],
+  numbers: {},
+  ...fields,
+})
+
+/** The names in an export, in its order. */
+export async function exportedNames(service: TestService, query: Fields = {}): Promise<string[]> {
+  const given = { api: service.domainKey, format: 'ndjson', ...query }
+  const { text } = await call(service, '/api/v1/domainwatch/export', { query: given })
+  const lines = text.split('\n').filter((line) => line !== '')
+  return lines.map((line) => String(JSON.parse(line).name))
+}
+
 export async function names(service: TestService, query: Fields = {}): Promise<string[]> {
   return (await records(service, query)).map(({ name }) => name)
 }
@@ -112,14 +166,12 @@ export async function walk(
   between: (page: number) => Promise<void> = async () => {},
 ): Promise<ListedRecord[]> {
   const all: ListedRecord[] = []
-  let reply = await call(service, LIST, { query: { api: service.domainKey, ...query } })
-  for (let page = 1; ; page++) {
+  let next: Fields | undefined = { api: service.domainKey, ...query }
+  for (let page = 1; next !== undefined; page++) {
+    if (page > 1) await between(page - 1)
+    const reply = await call(service, LIST, { query: next })
     all.push(...listing(reply).data[0])
-    const link = reply.headers.get('link')
-    if (link === null) return all
-    const next = /^<([^>]*)>; rel="next"$/.exec(link)?.[1]
-    assert.ok(next !== undefined && next.startsWith(`${service.url}/`), link)
-    await between(page)
-    reply = await call(service, next.slice(service.url.length))
+    next = nextQuery(service, LIST, reply)
   }
+  return all
 }

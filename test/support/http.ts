@@ -58,6 +58,15 @@ export function send(
   return call(service, path, { method, query, ...encode(encoding, fields) })
 }
 
+/** The parameters of the next page, by the `Link` header of a page; undefined after the last one. */
+export function nextQuery({ url }: Pick<TestService, 'url'>, path: string, reply: Reply): Fields | undefined {
+  const link = reply.headers.get('link')
+  if (link === null) return undefined
+  const next = /^<([^>]*)>; rel="next"$/.exec(link)?.[1]
+  assert.ok(next !== undefined && next.startsWith(`${url}${path}?`), link)
+  return Object.fromEntries(new URL(next).searchParams)
+}
+
 /** Encodes `fields` as a body: values other than strings become JSON text, except in a JSON body. */
 function encode(
   encoding: Encoding,

@@ -77,10 +77,27 @@ export class WebhookReceiver {
     }
   }
 
+  /** The kind and the name of each change that arrived. */
+  get changes(): readonly string[] {
+    return this.received.flatMap(changesIn)
+  }
+
+  /** Resolves to the changes once there are this many. */
+  async untilChanges(count: number): Promise<readonly string[]> {
+    while (this.changes.length < count) await this.until(this.received.length + 1)
+    return this.changes
+  }
+
   [Symbol.dispose](): void {
     this.#close()
   }
 }
+
+/** The kind and the name of each change in a webhook. */
+export const changesIn = ({ body }: Received): string[] =>
+  [Object(body.data).changes ?? []]
+    .flat()
+    .map(({ event, record }: { event: string; record: { name: string } }) => `${event} ${record.name}`)
 
 /** As Standard Webhooks says how to verify one: each secret signed it, and no other did. */
 export function verify(secrets: string | readonly string[], received: Received): void {
