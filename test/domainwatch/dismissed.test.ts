@@ -2,63 +2,50 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { localDateTime } from '../../src/lib/dates.ts'
-import { catalejoHere, messagesIn } from '../support/cli.ts'
-import { LIST, names, record, stored, update } from '../support/domains.ts'
+import { catalejoOn } from '../support/cli.ts'
+import { names, record, stored, update, wholeRecords } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { call, send, type Fields } from '../support/http.ts'
+import { call, nextQuery, send, type Fields } from '../support/http.ts'
+import { imported } from '../support/jobs.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
-import { countOf } from '../../src/lib/text.ts'
 
 const DISMISSED = '/api/v1/domainwatch/dismissed'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
+const HEAD =
+  'name,dismissed_by,dismissed_at,status,date_reg,date_reg_known,deleted_at,deleted_after,past_drops'
 
 const folder = await temporaryFolder()
-after(() => folder[Symbol.asyncDispose]())
 const clock = new ManualClock('2026-03-01T15:00:00Z')
-let service: TestService
-let ana: string
-
-before(async () => {
-  service = await startService({ clock })
-  ana = (await service.newKey('ana', 'domainwatch')).key
+const service = await startService({ clock })
+after(async () => {
+  await service[Symbol.asyncDispose]()
+  await folder[Symbol.asyncDispose]()
 })
-after(() => service[Symbol.asyncDispose]())
+const ana = (await service.newKey('ana', 'domainwatch')).key
 
 const shown = (at: number) => localDateTime(at, 'America/Santiago')
 const now = () => shown(clock.now())
 
-/** Runs a command on the service's database. @returns the exit code, standard output and the messages */
-async function command(args: readonly string[], on: TestService = service) {
-  const { databaseUrl, data } = on
-  const places = ['--data', data, ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl])]
-  const { code, stdout, stderr } = await catalejoHere([...args, ...places], clock)
-  return { code, stdout, messages: messagesIn(stderr) }
-}
+const command = (args: readonly string[], on: TestService = service) => catalejoOn(on, args, clock)
 
-let files = 0
-/** Imports a file. @returns standard output without its path */
-async function import_(text: string, ...args: string[]) {
-  const path = join(folder.path, `lista-${++files}`)
-  await writeFile(path, text)
-  const { stdout } = await command(['import', '--account', 'grupo', ...args, path])
-  return stdout.replace(`${path}: `, '').trim()
+/** Imports a list. @returns the number of records that are new or changed */
+async function load(text: string, fields: Fields) {
+  const job = await imported(service, text, fields)
+  return Number(job['new']) + Number(job['changed'])
 }
-const counted = (read: number, changed: number) =>
-  `${countOf(read, 'record')}, ${changed} new or changed, 0 lines refused`
-const registered = (name: string, date: string) => import_(`Nombre,Fecha\n${name}.cl,${date}\n`)
+const registered = (name: string, date: string) =>
+  load(`Nombre,Fecha\n${name}.cl,${date}\n`, { format: 'registrations' })
 const deletions = (...listed: string[]) =>
-  import_(listed.map((name) => `${name}.cl\n`).join(''), '--window', 'day')
+  load(listed.map((name) => `${name}.cl\n`).join(''), { format: 'deletions', window: 'day' })
 
 async function dismissed(query: Fields = {}) {
-  const { status, body, headers } = await call(service, DISMISSED, {
-    query: { api: service.domainKey, ...query },
-  })
-  assert.equal(status, 200)
-  assert.equal(Object(body).count, Object(body).data.length)
-  return { data: Object(body).data, link: headers.get('link') }
+  const reply = await call(service, DISMISSED, { query: { api: service.domainKey, ...query } })
+  const { status, count, data } = Object(reply.body)
+  assert.deepEqual([status, count], [200, data.length])
+  return { data, next: nextQuery(service, DISMISSED, reply) }
 }
 
 const toNames = (data: readonly { readonly name: string }[]) => data.map(({ name }) => name)
@@ -76,11 +63,13 @@ async function dismiss(...domains: string[]): Promise<void> {
 /** Any write removes what has expired. */
 const removeExpired = () => stored(service, [record('queda', { reserve: clock.now() % 2 })])
 
-async function getDismissal(name: string): Promise<Fields> {
-  const fields = 'dismissed_by,dismissed_at'
-  const { body } = await call(service, LIST, { query: { api: service.domainKey, search: name, fields } })
-  const { status, dismissed_by, dismissed_at } = Object(body).data[0][0]
-  return { status, dismissed_by, dismissed_at }
+async function getDismissal(search: string): Promise<Fields> {
+  const [found] = await wholeRecords(service, { search, fields: 'dismissed_by,dismissed_at' })
+  return {
+    status: found?.['status'],
+    dismissed_by: found?.['dismissed_by'],
+    dismissed_at: found?.['dismissed_at'],
+  }
 }
 
 test('a removed discarded record leaves its name, by whom, and what was known of it', async () => {
@@ -125,11 +114,11 @@ test('a list records a dismissed name again only for a newer fact, and says who 
   await stored(service, [record('vuelve', { date_reg: shown(since) }), record('cae'), record('sumada')])
   const by = { dismissed_by: 'ana', dismissed_at: now() }
   await dismiss('vuelve', 'cae', 'sumada')
-  assert.equal(await registered('vuelve', shown(since)), counted(1, 0))
+  assert.equal(await registered('vuelve', shown(since)), 0)
   clock.advance(HOUR)
-  assert.equal(await registered('vuelve', shown(clock.now() - HOUR)), counted(1, 1))
+  assert.equal(await registered('vuelve', shown(clock.now() - HOUR)), 1)
   assert.deepEqual(await getDismissal('vuelve'), { status: 1, ...by })
-  assert.equal(await deletions('cae', 'libre'), counted(2, 2))
+  assert.equal(await deletions('cae', 'libre'), 2)
   assert.equal(Object(await getDismissal('cae')).status, 0)
   await stored(service, [record('sumada')])
   assert.equal(Object(await getDismissal('sumada')).dismissed_by, 'ana')
@@ -150,12 +139,11 @@ test('pages of dismissed names neither skip nor repeat any', async () => {
   )
   await dismiss(many[0] ?? '')
   const found: string[] = []
-  let { data, link } = await dismissed({ search: 'pagina', limit: 2 })
-  for (;;) {
+  let query: Fields | undefined = { search: 'pagina', limit: 2 }
+  while (query !== undefined) {
+    const { data, next } = await dismissed(query)
     found.push(...toNames(data))
-    if (link === null) break
-    const cursor = new URL(link.slice(1, link.indexOf('>'))).searchParams.get('cursor')
-    ;({ data, link } = await dismissed({ search: 'pagina', limit: 2, cursor: cursor ?? '' }))
+    query = next
   }
   assert.deepEqual(found, ['pagina-uno', 'pagina-tres', 'pagina-dos', 'pagina-cuatro', 'pagina-cinco'])
   const { status, body } = await call(service, DISMISSED, { query: { api: ana, cursor: 'x' } })
@@ -169,14 +157,14 @@ test('a forgotten name is recorded by the next list that has it', async () => {
   const date = '2026-02-02 02:02:02'
   await stored(service, [record('olvidada', { date_reg: date })])
   await dismiss('olvidada')
-  assert.equal(await registered('olvidada', date), counted(1, 0))
+  assert.equal(await registered('olvidada', date), 0)
   const forget = (data: unknown) =>
     send(service, DISMISSED, { data }, { method: 'DELETE', query: { api: ana } })
   assert.deepEqual((await forget(['olvidada', 'ninguna'])).body, { status: 200, count: 1 })
   assert.deepEqual((await forget(['olvidada'])).body, { status: 200, count: 0 })
   assert.deepEqual((await dismissed({ search: 'olvidada' })).data, [])
   clock.advance(HOUR)
-  assert.equal(await import_(`Nombre,Fecha\notra,${date}\nolvidada,${date}\n`), counted(2, 2))
+  assert.equal(await load(`Nombre,Fecha\notra,${date}\nolvidada,${date}\n`, {}), 2)
   assert.deepEqual(await getDismissal('olvidada'), { status: 1, dismissed_by: null, dismissed_at: null })
   const refused = { data: 'debe ser un arreglo de nombres de dominio .cl válidos, sin el sufijo' }
   const { status, body } = await forget(['con.punto'])
@@ -188,24 +176,28 @@ test('a forgotten name is recorded by the next list that has it', async () => {
 test('dismissed names are listed, imported into another instance, and forgotten by command', async () => {
   await stored(service, [record('ñandú'), record('llevada', { date_reg: '2026-01-01 00:00:00' })])
   await dismiss('ñandú', 'llevada')
-  const head =
-    'name,dismissed_by,dismissed_at,status,date_reg,date_reg_known,deleted_at,deleted_after,past_drops'
   const at = new Date(clock.now() - 7 * DAY - 1_000).toISOString()
   const line = `llevada,ana,${at},1,2026-01-01 00:00:00,1,,,0`
   const { stdout: listed } = await command(['dismissed', 'list', '--search', 'llevada'])
-  assert.equal(listed, `${head}\r\n${line}\r\n`)
+  assert.equal(listed, `${HEAD}\r\n${line}\r\n`)
 
   await using other = await startService({ clock })
   await stored(other, [record('ñandú')])
+  const whole = async (on = service) => (await command(['dismissed', 'list'], on)).stdout
   const path = join(folder.path, 'dismissed.csv')
-  await writeFile(path, (await command(['dismissed', 'list'])).stdout)
-  const again = await import_(await whole(), '--dry-run')
-  assert.equal(again, '8 records, 0 would be new, 0 would change, 8 would stay, 0 lines refused')
-  const restore = async () => (await command(['import', path], other)).stdout.replace(`${path}: `, '').trim()
-  assert.equal(await restore(), counted(8, 7))
-  assert.equal((await command(['import', '--restart', path], other)).stdout, `${path}: ${counted(8, 0)}\n`)
+  await writeFile(path, await whole())
+  const again = await command(['import', '--account', 'grupo', '--dry-run', path])
+  const unchanged = '8 records, 0 would be new, 0 would change, 8 would stay, 0 lines refused'
+  assert.equal(again.stdout, `${path}: ${unchanged}\n`)
+  for (const [args, changed] of [
+    [[], 7],
+    [['--restart'], 0],
+  ] as const) {
+    const { stdout } = await command(['import', ...args, path], other)
+    assert.equal(stdout, `${path}: 8 records, ${changed} new or changed, 0 lines refused\n`)
+  }
   const lines = (text: string) => text.split('\r\n').filter((row) => !row.startsWith('ñandú'))
-  assert.deepEqual(lines((await command(['dismissed', 'list'], other)).stdout), lines(await whole()))
+  assert.deepEqual(lines(await whole(other)), lines(await whole()))
   assert.deepEqual(await names(other), ['ñandú'])
 
   const { stdout } = await command(['dismissed', 'forget', 'llevada.cl', 'xn--and-6ma2c', 'nadie'])
@@ -213,20 +205,14 @@ test('dismissed names are listed, imported into another instance, and forgotten 
   assert.deepEqual((await dismissed({ search: 'llevada' })).data, [])
   const { code, messages } = await command(['dismissed', 'forget', 'no válida'])
   assert.deepEqual([code, messages], [2, ['catalejo: not a .cl name: no válida']])
-
-  async function whole() {
-    return (await command(['dismissed', 'list'])).stdout
-  }
 })
 
 test('a line of dismissed names that is not valid is refused, with its reason', async () => {
-  const head =
-    'name,dismissed_by,dismissed_at,status,date_reg,date_reg_known,deleted_at,deleted_after,past_drops'
   const good = ['rota', 'ana', '2026-01-01T00:00:00.000Z', '1', '2026-01-01 00:00:00', '1', '', '', '0']
   const wrong = ['no válida', ' ', 'ayer', '2', 'ayer', '2', 'ayer', 'ayer', 'x']
   const lines = wrong.map((value, i) => good.with(i, value).join(','))
   const path = join(folder.path, 'rotas.csv')
-  await writeFile(path, [head, ...lines].join('\n'))
+  await writeFile(path, [HEAD, ...lines].join('\n'))
   const { code, stdout } = await command(['import', '--account', 'grupo', path])
   assert.deepEqual([code, stdout], [1, `${path}: 0 records, 0 new or changed, 9 lines refused\n`])
 })

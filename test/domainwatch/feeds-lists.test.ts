@@ -4,13 +4,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { after, test } from 'node:test'
 import { localDateTime } from '../../src/lib/dates.ts'
-import { record, stored, update } from '../support/domains.ts'
+import { record, records, stored, update, wholeRecords } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { FEEDS, feedsFile, startWithFeeds } from '../support/feeds.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, type Fields } from '../support/http.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { ManualClock, type TestService } from '../support/service.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -76,21 +76,15 @@ async function fetched(service: TestService, at: string): Promise<readonly Field
   return found
 }
 
-async function fieldsOf(service: TestService, name: string, fields: string): Promise<Fields> {
-  const query = { api: service.domainKey, search: name, fields }
-  const { body } = await call(service, '/api/v1/domainwatch/list', { query })
-  return Object(body).data[0][0]
-}
-
 const lines = (...names: string[]) => names.map((name) => `${name}.cl\n`).join('')
 
 test('of lists that are due together deletions come first, and events tell the result', async () => {
   lists.set('/bajas', { text: lines('vuelve', 'libre') })
-  lists.set('/altas', { text: 'Nombre,Fecha\nvuelve.cl,2026-01-15 11:59:00\n' })
+  lists.set('/altas', { text: 'Nombre,Fecha\nvuelve.cl,2026-01-15 14:59:00\n' })
   const deletions = Promise.withResolvers<void>()
   held.set('/bajas', deletions.promise)
   await using run = await start([
-    feed('altas', 'registrations', { window: 'month' }),
+    feed('altas', 'registrations', { window: 'month', zone: 'UTC' }),
     feed('bajas', 'deletions'),
   ])
   const { service, now } = run
@@ -113,6 +107,7 @@ test('of lists that are due together deletions come first, and events tell the r
     ['libre', 1, 0],
     ['vuelve', 0, 1],
   ])
+  assert.equal((await records(service, { search: 'vuelve' }))[0]?.date_reg, '2026-01-15 11:59:00')
   held.delete('/bajas')
 })
 
@@ -131,21 +126,12 @@ test('feeds take registrations and deletions from exports, but no marks, and say
   await update(service, [{ domain: 'mia', note: 'importante', tags: ['venta'] }])
   copy.resolve()
   await fetched(service, now())
-  const fields = 'note,tags,deleted_at,deleted_after,discarded_at'
-  const read = async (name: string) => {
-    const {
-      agent,
-      status,
-      reserved,
-      revision,
-      discarded,
-      date_reg,
-      date_mod: _,
-      ...more
-    } = await fieldsOf(service, name, fields)
-    return { agent, status, reserved, revision, discarded, date_reg, ...more }
+  const read = async (search: string) => {
+    const fields = 'note,tags,deleted_at,deleted_after,discarded_at'
+    const [{ date_mod: _, ...rest } = {}] = await wholeRecords(service, { search, fields })
+    return rest
   }
-  const plain = { length: 3, agent: 'grupo', reserved: 0, revision: 0, discarded: 0, discarded_at: null }
+  const plain = { agent: 'grupo', reserved: 0, revision: 0, discarded: 0, discarded_at: null }
   const bought = {
     ...plain,
     status: 1,
@@ -153,12 +139,18 @@ test('feeds take registrations and deletions from exports, but no marks, and say
     deleted_at: null,
     deleted_after: null,
   }
-  assert.deepEqual(await read('mia'), { ...bought, name: 'mia', note: 'importante', tags: ['venta'] })
+  assert.deepEqual(await read('mia'), {
+    ...bought,
+    name: 'mia',
+    length: 3,
+    note: 'importante',
+    tags: ['venta'],
+  })
   assert.deepEqual(await read('nueva'), { ...bought, name: 'nueva', length: 5, note: '', tags: [] })
-  const deletion = { deleted_at: '2026-01-10 10:00:00', deleted_after: '2026-01-10 10:00:00' }
   assert.deepEqual(await read('libre'), {
     ...plain,
-    ...deletion,
+    deleted_at: '2026-01-10 10:00:00',
+    deleted_after: '2026-01-10 10:00:00',
     name: 'libre',
     length: 5,
     status: 0,
@@ -211,35 +203,6 @@ test('a list that is empty unlike the last one is a failure; gaps and rows are m
     '1',
   ])
   assert.match(await service.log(), /"feed":"bajas","from":"[^"]+","to":"[^"]+","msg":"feed has a gap/)
-})
-
-test('a feed is fetched as soon as its account exists', async () => {
-  lists.set('/bajas', { text: lines('uno') })
-  const clock = new ManualClock(BEGIN)
-  await using folder = await temporaryFolder()
-  const feeds = await feedsFile(folder.path, [feed('bajas', 'deletions', { account: 'luego' })])
-  await using service = await startService({ clock, flags: { feeds, 'webhook-networks': '127.0.0.0/8' } })
-  await eventually(
-    async () => (await states(service))[0]?.['error'] === 'La cuenta luego no existe',
-    'an error',
-  )
-  await service.newKey('luego', 'domainwatch')
-  await eventually(async () => (await states(service))[0]?.['read'] === 1, 'the list is read')
-  assert.equal((await states(service))[0]?.['error'], null)
-})
-
-test('wrong windows and zones prevent the start', async () => {
-  const { parseFeeds } = await import('../../src/domainwatch/feeds/settings.ts')
-  const getFaults = (more: Fields) => parseFeeds(JSON.stringify([feed('a', 'deletions', more)]))
-  assert.deepEqual(getFaults({ window: 'year', zone: 'Chile' }), {
-    faults: [
-      'feed 1: "window" must be one of hour, day, week, month',
-      'feed 1: "zone" takes an IANA time zone, such as America/Santiago',
-    ],
-  })
-  const parsed = getFaults({ window: undefined, zone: 'Europe/Madrid' })
-  assert.ok('feeds' in parsed)
-  assert.deepEqual([parsed.feeds[0]?.window, parsed.feeds[0]?.zone], ['month', 'Europe/Madrid'])
 })
 
 const byText = (one: unknown, other: unknown) => (String(one) < String(other) ? -1 : 1)

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { allAttempted, FEEDS, feedsFile, feedStates, startWithFeeds } from '../support/feeds.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
-import { ManualClock, startService } from '../support/service.ts'
+import { ManualClock } from '../support/service.ts'
 
 let isBroken = false
 const lists = createServer((_request, response) => {
@@ -106,19 +106,12 @@ test('the state of each feed shows imports, failures and staleness', async () =>
     ['ajena', 0],
   ])
   assert.deepEqual(metric('failures')[0], ['eliminados', 1])
-})
 
-test('private addresses are fetched only if the operator allows them', async () => {
-  await using folder = await temporaryFolder()
-  await using service = await startWithFeeds({ flags: { feeds: await feedsFile(folder.path, [feed()]) } })
-  await eventually(async () => (await feedStates(service))[0]?.error !== null, 'a failure')
-  assert.equal((await feedStates(service))[0]?.error, 'La dirección no está permitida')
-})
-
-test('without the setting there are no feeds', async () => {
-  await using service = await startService()
-  const { body } = await call(service, FEEDS, { query: { api: service.domainKey } })
-  assert.deepEqual(body, { status: 200, count: 0, data: [] })
+  // A feed is fetched as soon as its account exists.
+  isBroken = false
+  await service.newKey('nadie', 'domainwatch')
+  await eventually(async () => (await feedStates(service))[1]?.read === 1, 'the list is read')
+  assert.equal((await feedStates(service))[1]?.error, null)
 })
 
 test('invalid entries prevent the start, with a line for each fault', async () => {
@@ -144,6 +137,7 @@ test('invalid entries prevent the start, with a line for each fault', async () =
       feed({ name: 'b', url: 'http://ana:clave@example.cl/' }),
       feed({ name: 'c', url: 'ftp://example.cl/', format: 'xml', every: '4m' }),
       feed({ name: 'd', every: '32d' }),
+      feed({ name: 'e', window: 'year', zone: 'Chile' }),
     ]),
     [
       'feed 2: takes an object with "name", "url", "format", "every", "account"',
@@ -156,6 +150,8 @@ test('invalid entries prevent the start, with a line for each fault', async () =
       'feed 6: "format" must be one of registrations, deletions, csv, ndjson, auto',
       'feed 6: "every" takes an interval of 5m to 31d, such as 15m, 6h or 1d',
       'feed 7: "every" takes an interval of 5m to 31d, such as 15m, 6h or 1d',
+      'feed 8: "window" must be one of hour, day, week, month',
+      'feed 8: "zone" takes an IANA time zone, such as America/Santiago',
     ],
   )
   const missing = readConfig({ feeds: join(folder.path, 'none') }, {})

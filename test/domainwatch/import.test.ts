@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { gzipSync } from 'node:zlib'
+import { after, beforeEach, test } from 'node:test'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { catalejoHere, messagesIn } from '../support/cli.ts'
-import { names, record, records, stored, update } from '../support/domains.ts'
+import { gzipSync } from 'node:zlib'
+import { catalejoOn, importText } from '../support/cli.ts'
+import { names, record, records, removeRecords, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, type Fields } from '../support/http.ts'
@@ -13,25 +13,34 @@ import { ManualClock, startService, type TestService } from '../support/service.
 const EXPORT = '/api/v1/domainwatch/export'
 const HEAD = 'name,length,agent,status,reserved,revision,discarded,date_reg,date_mod,deleted_at,discarded_at'
 
-async function exported(service: TestService, query: Fields = {}) {
-  return call(service, EXPORT, { query: { api: service.domainKey, ...query } })
+const clock = new ManualClock('2026-01-15T12:00:00.250Z')
+const [service, other] = [await startService({ clock }), await startService({ clock })]
+const folder = await temporaryFolder()
+after(async () => {
+  for (const each of [service, other, folder]) await each[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  await removeRecords(service)
+  await removeRecords(other)
+})
+
+async function exported(of: TestService, query: Fields = {}) {
+  return call(of, EXPORT, { query: { api: of.domainKey, ...query } })
 }
 
-function on(service: TestService): string[] {
-  const { databaseUrl } = service
-  return ['--data', service.data, ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl])]
-}
+const import_ = (of: TestService, text: string | Uint8Array, ...args: string[]) =>
+  importText(of, folder.path, text, args)
 
-async function import_(service: TestService, ...args: string[]) {
-  const { code, stdout, stderr } = await catalejoHere(['import', ...on(service), ...args])
-  return { code, stdout, messages: messagesIn(stderr) }
-}
+const counted = (read: number, changed: number) => ({
+  code: 0,
+  stdout: `${read} records, ${changed} new or changed, 0 lines refused\n`,
+  messages: [],
+})
 
 const at = '2025-12-31 14:30:34'
 
 test('exports of several parts are complete, and import to the same state', async () => {
-  await using service = await startService()
-  const many = Array.from({ length: 4_500 }, (_, i) =>
+  const many = Array.from({ length: 2_100 }, (_, i) =>
     record(`n${i}`, {
       status: i % 2,
       reserve: i % 3 === 0 ? 1 : 0,
@@ -50,23 +59,36 @@ test('exports of several parts are complete, and import to the same state', asyn
   const last = { last_register: 1_024, last_deleted: 1_024 }
   assert.equal((await exported(service, last)).text.split('\r\n').length, 2_048 + 2)
 
-  await using folder = await temporaryFolder()
   for (const format of ['csv', 'ndjson']) {
+    await removeRecords(other)
     const { text } = await exported(service, { format })
-    await using other = await startService()
-    const file = join(folder.path, format)
-    await writeFile(file, format === 'csv' ? text : gzipSync(text))
     // The second time nothing changes.
-    assert.deepEqual(await import_(other, file, file), {
-      code: 0,
-      stdout: [4_500, 0]
-        .map((changed) => `${file}: 4500 records, ${changed} new or changed, 0 lines refused\n`)
-        .join(''),
-      messages: [],
-    })
+    for (const changed of [2_100, 0])
+      assert.deepEqual(
+        await import_(other, format === 'csv' ? text : gzipSync(text)),
+        counted(2_100, changed),
+      )
+    await eventually(async () => (await names(other, { search: 'n2099' })).length === 1, 'the last name')
     assert.equal((await exported(other, { format })).text, text)
-    const written = await catalejoHere(['export', ...on(other), '--format', format])
-    assert.ok(written.stdout === (await exported(other, { format, order: 'name', sort: 'asc' })).text)
+    const { stdout } = await catalejoOn(other, ['export', '--format', format])
+    assert.ok(stdout === (await exported(other, { format, order: 'name', sort: 'asc' })).text)
+  }
+})
+
+test('a CSV of another version is recognised by the fields that every export has, whatever its other columns', async () => {
+  await stored(service, [record('uno'), record('dos', { reserve: 1, agent: 'a,"b"' })])
+  const { text } = await exported(service, { sort: 'asc' })
+  const [head = '', ...lines] = text.trimEnd().split('\r\n')
+  // Both values are empty in records that are bought and not discarded.
+  const older = [
+    head.replace(',deleted_at,discarded_at', ''),
+    ...lines.map((line) => line.replace(/,,$/, '')),
+  ]
+  const newer = [`${head},later`, ...lines.map((line) => `${line},x`)]
+  for (const file of [older, newer]) {
+    await removeRecords(other)
+    assert.deepEqual(await import_(other, file.join('\r\n')), counted(2, 2))
+    await eventually(async () => (await exported(other, { sort: 'asc' })).text === text, 'the same export')
   }
 })
 
@@ -86,8 +108,6 @@ const SIGNALS = [
 const DECIDED = ['seen', 'seen_by', 'seen_at', 'note', 'tags']
 
 test('decisions, notes and tags are exported on request and imported; an import without them keeps them', async () => {
-  const clock = new ManualClock('2026-01-15T12:00:00.250Z')
-  await using service = await startService({ clock })
   await stored(service, [record('uno'), record('dos'), record('tres', { status: 0 })])
   const note = '=1+1\r\n"ñ", \u202e\\u000a;'
   await update(service, [
@@ -100,6 +120,7 @@ test('decisions, notes and tags are exported on request and imported; an import 
   const now = '2026-01-15 09:00:00'
   const until = '2026-01-30 14:30:34'
   const ndjson = (await exported(service, { ...all, format: 'ndjson' })).text
+  assert.ok(!ndjson.includes('\u202e'), 'invisible characters are escaped')
   assert.deepEqual(
     ndjson
       .trim()
@@ -127,27 +148,17 @@ test('decisions, notes and tags are exported on request and imported; an import 
   const few = await exported(service, { search: 'uno', fields: 'tags,seen', format: 'ndjson' })
   assert.deepEqual(Object.keys(JSON.parse(few.text)).slice(-2), ['seen', 'tags'])
 
-  await using folder = await temporaryFolder()
-  await using other = await startService({ clock })
-  /** Imports texts, each of which changes this number of records. The list is then that of the first export. */
-  const imported = async (texts: readonly string[], changed: number) => {
-    const files = texts.map((_, i) => join(folder.path, `export${i}`))
-    for (const [i, text] of texts.entries()) await writeFile(files[i] ?? '', text)
-    assert.deepEqual(await import_(other, ...files), {
-      code: 0,
-      stdout: files
-        .map((file) => `${file}: 3 records, ${changed} new or changed, 0 lines refused\n`)
-        .join(''),
-      messages: [],
-    })
-    // The command is another process, whose commit reaches the service a moment later.
+  /** Imports a text, which changes this number of records. The list is then that of the first export. */
+  const imported = async (text: string, changed: number) => {
+    assert.deepEqual(await import_(other, text), counted(3, changed))
+    // The command has a connection of its own, whose commit reaches the service a moment later.
     await eventually(async () => (await exported(other, all)).text === csv, 'the first export')
     assert.equal((await exported(other, { ...all, format: 'ndjson' })).text, ndjson)
   }
-  await imported([csv], 3)
+  await imported(csv, 3)
   // Of what an export says nothing nothing changes.
-  await imported([plain, ndjson, csv], 0)
-  const { stdout } = await catalejoHere(['export', ...on(other), '--fields', 'all', '--format', 'ndjson'])
+  for (const text of [plain, ndjson, csv]) await imported(text, 0)
+  const { stdout } = await catalejoOn(other, ['export', '--fields', 'all', '--format', 'ndjson'])
   // By the clock of the system, the time for objections is over.
   const later = ndjson.replaceAll(`"${until}"`, 'null')
   assert.deepEqual(stdout.split('\n').toSorted(), later.split('\n').toSorted())
@@ -158,11 +169,9 @@ test('decisions, notes and tags are exported on request and imported; an import 
     { domain: 'tres', seen: 1, note: 'otra', tags: ['x'] },
     { domain: 'dos', seen: 1 },
   ])
-  await imported([csv], 2)
-  const file = join(folder.path, 'vendido')
+  await imported(csv, 2)
   const sold = `uno,3,grupo,0,0,0,0,${at},${now},${now},`
-  await writeFile(file, `${HEAD}\r\n${sold}\r\n`)
-  assert.equal((await import_(other, file)).code, 0)
+  assert.equal((await import_(other, `${HEAD}\r\n${sold}\r\n`)).code, 0)
   const rest = uno.slice(uno.indexOf(`"'=`)).replace(`1,,0,0,${until}`, '0,,1,0,')
   let after = ''
   const isSold = async () => {
@@ -186,98 +195,76 @@ test('decisions, notes and tags are exported on request and imported; an import 
   const lines = Object.values(bad).map(([fields = '']) =>
     JSON.stringify({ ...JSON.parse(line), seen_at: null, seen_by: null, ...JSON.parse(fields) }),
   )
-  await writeFile(file, lines.join('\n'))
-  const { messages } = await import_(other, file)
+  const { messages } = await import_(other, lines.join('\n'))
   assert.deepEqual(
     messages.slice(0, 3),
-    Object.values(bad).map(([, msg], i) => `${file}:${i + 1}: ${msg}`),
+    Object.values(bad).map(([, msg], i) => `${i + 1}: ${msg}`),
   )
 })
 
 test('the lists of the registry load while the service runs; bad lines are reported individually', async () => {
-  await using service = await startService()
-  await using folder = await temporaryFolder()
-  const file = async (name: string, lines: readonly string[]) => {
-    const path = join(folder.path, name)
-    await writeFile(path, `${lines.join('\n')}\n`)
-    return path
-  }
-  const registered = await file('alta.csv', [
+  const listed = (query: Fields, ...wanted: readonly string[]) =>
+    eventually(async () => (await names(service, query)).join() === wanted.join(), wanted.join())
+  const registrations = [
     'Nombre Dominio,Fecha Inscripción',
     'uno.cl,2025-12-31 10:00:00',
     '-malo.cl,2025-12-31 09:00:00',
     '"dos.cl,2025-12-31 08:30:00',
     'ñandú.cl,2025-12-31 08:00:00',
     'uno.cl,2024-01-01 00:00:00',
-    'tres.cl,2025-02-30 00:00:00',
-  ])
-  const dry = await import_(service, '--dry-run', registered)
-  assert.equal(
-    dry.stdout,
-    `${registered}: 3 records, 2 would be new, 0 would change, 1 would stay, 3 lines refused\n`,
-  )
+    'tres.cl,2025-02-30 00:00:00\n',
+  ].join('\n')
+  const dry = await import_(service, registrations, '--dry-run')
+  assert.equal(dry.stdout, '3 records, 2 would be new, 0 would change, 1 would stay, 3 lines refused\n')
   assert.deepEqual(await names(service), [])
-
-  assert.deepEqual(await import_(service, registered), {
+  assert.deepEqual(await import_(service, registrations), {
     code: 1,
-    stdout: `${registered}: 3 records, 2 new or changed, 3 lines refused\n`,
+    stdout: '3 records, 2 new or changed, 3 lines refused\n',
     messages: [
-      `${registered}:3: El nombre no es un dominio .cl válido`,
-      `${registered}:4: La línea no es CSV válido`,
-      `${registered}:7: La fecha de inscripción no es válida`,
+      '3: El nombre no es un dominio .cl válido',
+      '4: La línea no es CSV válido',
+      '7: La fecha de inscripción no es válida',
     ],
   })
-  await eventually(async () => (await names(service)).length === 2, 'the list has what the command stored')
-  const shown = (await records(service)).map(({ name, agent, status, date_reg }) => [
-    name,
-    agent,
-    status,
-    date_reg,
-  ])
-  assert.deepEqual(shown, [
-    ['uno', 'grupo', 1, '2025-12-31 10:00:00'],
-    ['ñandú', 'grupo', 1, '2025-12-31 08:00:00'],
-  ])
+  await listed({}, 'uno', 'ñandú')
+  assert.deepEqual(
+    (await records(service)).map(({ name, agent, status, date_reg }) => [name, agent, status, date_reg]),
+    [
+      ['uno', 'grupo', 1, '2025-12-31 10:00:00'],
+      ['ñandú', 'grupo', 1, '2025-12-31 08:00:00'],
+    ],
+  )
 
   await update(service, [{ domain: 'uno', revision: 1 }])
-  const released = await file('baja.txt', ['uno.cl', 'nuevo.cl'])
-  const tried = await import_(service, '--dry-run', released)
-  assert.equal(
-    tried.stdout,
-    `${released}: 2 records, 1 would be new, 1 would change, 0 would stay, 0 lines refused\n`,
-  )
+  const released = 'uno.cl\nnuevo.cl\n'
+  const tried = await import_(service, released, '--dry-run')
+  assert.equal(tried.stdout, '2 records, 1 would be new, 1 would change, 0 would stay, 0 lines refused\n')
   assert.deepEqual(await names(service, { last_deleted: 10 }), [])
   assert.equal((await import_(service, released)).code, 0)
-  await eventually(
-    async () => (await names(service, { last_deleted: 10 })).length === 2,
-    'the list has what the command stored',
-  )
-  assert.deepEqual(await names(service, { last_deleted: 10 }), ['uno', 'nuevo'])
+  await listed({ last_deleted: 10 }, 'uno', 'nuevo')
   const [uno] = await records(service, { search: 'uno' })
   assert.deepEqual([uno?.status, uno?.revision, uno?.date_reg], [0, 1, '2025-12-31 10:00:00'])
   // The older list again takes no deletion back.
-  assert.match((await import_(service, registered)).stdout, / 0 new or changed/)
+  assert.match((await import_(service, registrations)).stdout, / 0 new or changed/)
   assert.deepEqual(await names(service, { status: 1 }), ['ñandú'])
 })
 
 test('numbers of names are imported from files, and again with --restart', async () => {
-  await using service = await startService()
-  await using folder = await temporaryFolder()
   await stored(service, [record('uno'), record('dos')])
   const path = join(folder.path, 'numeros.csv')
-  await writeFile(path, 'name;key;number\nuno.cl;volumen;12.50\ndos;volumen;mucho\nno-anotado;volumen;3\n')
-  const { code, stdout, messages } = await import_(service, path)
-  assert.deepEqual([code, stdout], [1, `${path}: 2 records, 2 new or changed, 1 line refused\n`])
-  assert.deepEqual(messages, [`${path}:3: El campo number debe ser un número decimal, como -12 o 3.5`])
-  await eventually(
-    async () => (await names(service, { num_volumen_min: 12.5 })).join() === 'uno',
-    'the list has it',
-  )
-  await writeFile(path, 'uno,volumen,-1\n')
-  const again = await import_(service, '--format', 'numbers', '--restart', path)
+  const load = async (text: string, ...args: string[]) => {
+    await writeFile(path, text)
+    return catalejoOn(service, ['import', ...args, path])
+  }
+  const hasNumber = async (query: Fields) => (await names(service, query)).join() === 'uno'
+  const text = 'name;key;number\nuno.cl;volumen;12.50\ndos;volumen;mucho\nno-anotado;volumen;3\n'
+  assert.deepEqual(await load(text), {
+    code: 1,
+    stdout: `${path}: 2 records, 2 new or changed, 1 line refused\n`,
+    messages: [`${path}:3: El campo number debe ser un número decimal, como -12 o 3.5`],
+  })
+  await eventually(() => hasNumber({ num_volumen_min: 12.5 }), 'the list has it')
+  const again = await load('uno,volumen,-1\n', '--format', 'numbers', '--restart')
   assert.deepEqual([again.code, again.stdout], [0, `${path}: 1 record, 1 new or changed, 0 lines refused\n`])
-  await eventually(
-    async () => (await names(service, { num_volumen_max: -1 })).join() === 'uno',
-    'the list has it',
-  )
+  await eventually(() => hasNumber({ num_volumen_max: -1 }), 'the list has it')
 })

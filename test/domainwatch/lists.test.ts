@@ -1,46 +1,35 @@
-/** Lists of the registry, as `catalejo import` reads them. */
+/** Lists of the registry, as jobs of accounts and `catalejo import` read them. */
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { localDateTime } from '../../src/lib/dates.ts'
-import { catalejoHere, messagesIn } from '../support/cli.ts'
-import { names, record, stored, update } from '../support/domains.ts'
+import { countOf } from '../../src/lib/text.ts'
+import { catalejoOn, importText } from '../support/cli.ts'
+import { names, record, stored, update, wholeRecords } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, type Fields } from '../support/http.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
-import { countOf } from '../../src/lib/text.ts'
+import { imported } from '../support/jobs.ts'
+import { ManualClock, startService } from '../support/service.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-const LIST = '/api/v1/domainwatch/list'
 
 const folder = await temporaryFolder()
-after(() => folder[Symbol.asyncDispose]())
 const clock = new ManualClock('2026-03-01T15:00:00Z')
-let service: TestService
-
-before(async () => {
-  service = await startService({ clock })
+const service = await startService({ clock })
+after(async () => {
+  await service[Symbol.asyncDispose]()
+  await folder[Symbol.asyncDispose]()
 })
-after(() => service[Symbol.asyncDispose]())
 
 const shown = (at: number) => localDateTime(at, 'America/Santiago')
 const now = () => shown(clock.now())
 
-let files = 0
-/** Imports a list. @returns the exit code, standard output and the messages, without the path */
-async function import_(text: string, ...args: string[]) {
-  const path = join(folder.path, `lista-${++files}`)
-  await writeFile(path, text)
-  const { databaseUrl, data } = service
-  const on = ['--data', data, ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl])]
-  const { code, stdout, stderr } = await catalejoHere(['import', ...on, ...args, path], clock)
-  const plain = (line: string) => line.replaceAll(`${path}: `, '')
-  return { code, stdout: plain(stdout), messages: messagesIn(stderr).map(plain) }
-}
+/** Imports a list by command. */
+const import_ = (text: string, ...args: string[]) => importText(service, folder.path, text, args, clock)
 
 const counted = (read: number, changed: number, messages: readonly string[] = [], code = 0) => ({
   code,
@@ -48,18 +37,29 @@ const counted = (read: number, changed: number, messages: readonly string[] = []
   messages,
 })
 
-const lines = (...names: string[]) => names.map((name) => `${name}.cl\n`).join('')
-const registrations = (...rows: [name: string, date: string][]) =>
+/** Imports a list over HTTP, which changes this number of records. */
+async function load(text: string, changed: number, fields: Fields) {
+  const job = await imported(service, text, fields)
+  assert.equal(Number(job['new']) + Number(job['changed']), changed, JSON.stringify(job))
+}
+const free = (changed: number, listed: readonly string[], fields: Fields) =>
+  load(lines(...listed), changed, { format: 'deletions', ...fields })
+const register = (changed: number, rows: readonly Row[], source: string) =>
+  load(registrations(...rows), changed, { format: 'registrations', source })
+
+type Row = [name: string, date: string]
+const lines = (...listed: readonly string[]) => listed.map((name) => `${name}.cl\n`).join('')
+const registrations = (...rows: readonly Row[]) =>
   `Nombre,Fecha\n${rows.map(([name, date]) => `${name}.cl,${date}\n`).join('')}`
 
 async function toRecord(name: string): Promise<Fields> {
+  let found: Fields | undefined
   const fields = 'deleted_at,deleted_after,date_reg_known,seen'
-  const read = async () => {
-    const { body } = await call(service, LIST, { query: { api: service.domainKey, search: name, fields } })
-    return Object(body).data[0][0]
-  }
-  await eventually(async () => (await read()) !== undefined, 'the record is listed')
-  const { status, date_reg, deleted_at, deleted_after, date_reg_known, seen } = await read()
+  await eventually(async () => {
+    ;[found] = await wholeRecords(service, { search: name, fields })
+    return found !== undefined
+  }, 'the record is listed')
+  const { status, date_reg, deleted_at, deleted_after, date_reg_known, seen } = found ?? {}
   return { status, date_reg, deleted_at, deleted_after, date_reg_known, seen }
 }
 
@@ -80,11 +80,10 @@ test('a deletion frees a name once; a registration in its window keeps it bought
   await stored(service, [record('uno'), record('dos', { date_reg: shown(clock.now() - 5 * DAY) })])
   const deletedAt = now()
   const after = shown(clock.now() - 8 * DAY)
-  const week = ['--window', 'week']
-  assert.deepEqual(await import_(lines('uno', 'dos', 'tres'), ...week), counted(3, 3))
+  const week = { window: 'week' }
+  await free(3, ['uno', 'dos', 'tres'], week)
   const freed = { status: 0, deleted_at: deletedAt, deleted_after: after, seen: 0 }
-  const uno = { ...freed, date_reg: '2025-12-31 14:30:34', date_reg_known: 1 }
-  await becomes('uno', uno)
+  await becomes('uno', { ...freed, date_reg: '2025-12-31 14:30:34', date_reg_known: 1 })
   await becomes('tres', { ...freed, date_reg: deletedAt, date_reg_known: 0 })
   const dos = { status: 1, deleted_at: null, deleted_after: null, seen: 0, date_reg_known: 1 }
   await becomes('dos', { ...dos, date_reg: shown(clock.now() - 5 * DAY) })
@@ -96,26 +95,18 @@ test('a deletion frees a name once; a registration in its window keeps it bought
 
   // Registered since, and still in the window.
   clock.advance(HOUR)
-  const news = async () => (await names(service, { status_from: now() })).toSorted()
   const date = shown(clock.now() - 1_800_000)
-  assert.deepEqual(await import_(registrations(['uno', date], ['tres', '2020-01-01'])), counted(2, 2))
+  const registered: readonly Row[] = [
+    ['uno', date],
+    ['tres', '2020-01-01'],
+  ]
+  await register(2, registered, 'altas')
   await becomes('uno', { ...dos, date_reg: date })
   await becomes('tres', { ...freed, date_reg: '2020-01-01 23:59:59', date_reg_known: 1 })
-  assert.deepEqual(await news(), ['uno'])
-  assert.deepEqual(await import_(lines('uno', 'dos', 'tres', 'otra'), ...week), counted(4, 1))
+  assert.deepEqual(await names(service, { status_from: now() }), ['uno'])
+  await free(1, ['uno', 'dos', 'tres', 'otra'], week)
   await becomes('uno', { ...dos, date_reg: date })
   assert.equal((await getHistory('dos')).length, 2)
-
-  // Not in a complete list, and then in one again: deleted again, between these two.
-  clock.advance(DAY)
-  assert.deepEqual(await import_(lines('dos', 'otra'), ...week), counted(2, 0))
-  const lacked = clock.now()
-  clock.advance(DAY)
-  assert.deepEqual(await import_(lines('uno', 'dos', 'tres', 'otra'), ...week), counted(4, 2))
-  const again = { ...freed, deleted_at: now(), deleted_after: shown(lacked - HOUR), date_reg_known: 1 }
-  await becomes('uno', { ...again, date_reg: date })
-  await becomes('tres', { ...again, date_reg: '2020-01-01 23:59:59' })
-  assert.deepEqual(await news(), ['tres', 'uno'])
 })
 
 test('a list that is the same, or not later, changes nothing; a future time and the source of a feed are refused', async () => {
@@ -170,30 +161,6 @@ test('what an incomplete list lacks is not absent: cut off, with few names, or e
   assert.deepEqual(await import_(lines('otro', 'nuevo'), ...source), counted(2, 2, [gap, few]))
 })
 
-test('a status that a member states stands until the name is deleted again', async () => {
-  clock.advance(DAY)
-  const source = ['--source', 'firme', '--window', 'day']
-  assert.deepEqual(await import_(lines('firme', 'fijo'), ...source), counted(2, 2))
-  await update(service, [{ domain: 'firme', status: 1 }])
-  clock.advance(HOUR)
-  assert.deepEqual(await import_(lines('firme', 'fijo', 'mas'), ...source), counted(3, 1))
-  assert.equal((await toRecord('firme'))['status'], 1)
-  clock.advance(HOUR)
-  assert.deepEqual(await import_(lines('fijo', 'mas'), ...source), counted(2, 0))
-  clock.advance(HOUR)
-  assert.deepEqual(await import_(lines('firme', 'fijo', 'mas'), ...source), counted(3, 1))
-  const freed = clock.now()
-  await becomes('firme', { ...(await toRecord('firme')), status: 0, deleted_after: shown(freed - 2 * HOUR) })
-
-  clock.advance(HOUR)
-  await update(service, [{ domain: 'firme', status: 1 }])
-  await update(service, [{ domain: 'firme', status: 0 }])
-  const stated = { ...(await toRecord('firme')), deleted_at: now(), deleted_after: now() }
-  await becomes('firme', stated)
-  assert.deepEqual(await import_(registrations(['firme', shown(freed)]), '--source', 'altas'), counted(1, 1))
-  await becomes('firme', { ...stated, date_reg: shown(freed), date_reg_known: 1 })
-})
-
 test('dates are read in the time zone of the service, unless another one is named', async () => {
   clock.advance(DAY)
   const date = '2026-02-01 12:00:00'
@@ -214,15 +181,18 @@ test('news of free names wait for a list of registrations that is not older, for
     const { record: is, before } = Object(event?.data)
     return [event?.event, is.name, before?.status ?? null, is.status]
   }
-  const source = ['--source', 'noticias', '--window', 'day']
-  assert.deepEqual(await import_(lines('espera', 'vuelve', 'nueva', 'perdida'), ...source), counted(4, 4))
+  const source = { source: 'noticias', window: 'day' }
+  await free(4, ['espera', 'vuelve', 'nueva', 'perdida'], source)
   const date = now()
   clock.advance(HOUR)
   // Changes of members meanwhile are reported immediately.
   await update(service, [{ domain: 'espera', note: 'mía' }])
   assert.deepEqual(await next(), ['changed', 'espera', 0, 0])
-  const registered = registrations(['vuelve', date], ['perdida', date])
-  assert.deepEqual(await import_(registered, '--source', 'altas'), counted(2, 2))
+  const registered: readonly Row[] = [
+    ['vuelve', date],
+    ['perdida', date],
+  ]
+  await register(2, registered, 'altas')
   const told = [await next(), await next(), await next(), await next()]
   assert.deepEqual(told.toSorted(byText), [
     ['added', 'nueva', null, 0],
@@ -232,7 +202,7 @@ test('news of free names wait for a list of registrations that is not older, for
   ])
 
   clock.advance(HOUR)
-  assert.deepEqual(await import_(lines('espera', 'vuelve', 'nueva', 'sola'), ...source), counted(4, 1))
+  await free(1, ['espera', 'vuelve', 'nueva', 'sola'], source)
   clock.advance(6 * HOUR - 1_000)
   await stored(service, [record('antes')])
   assert.deepEqual(await next(), ['added', 'antes', null, 1])
@@ -243,22 +213,15 @@ test('news of free names wait for a list of registrations that is not older, for
 test('filters and statistics by registration leave out names whose registration is unknown', async () => {
   clock.advance(DAY)
   const day = now().slice(0, 10)
-  assert.deepEqual(await import_(lines('incierta'), '--source', 'inciertas'), counted(1, 1))
+  const found = (filters: Fields) => names(service, { starts: 'incierta', ...filters })
+  await free(1, ['incierta'], { source: 'inciertas' })
   await stored(service, [record('inciertazo', { date_reg: now() })])
-  await eventually(async () => (await found({ status: 0 })).length === 1, 'the record is listed')
   assert.deepEqual(await found({}), ['inciertazo', 'incierta'])
   assert.deepEqual(await found({ from: day, to: day }), ['inciertazo'])
   assert.deepEqual(await found({ deleted_from: day, deleted_to: day }), ['incierta'])
   const query = { api: service.domainKey, starts: 'incierta', from: day, to: day }
   const { body } = await call(service, '/api/v1/domainwatch/stats', { query })
   assert.equal(Object(body).totals.records, 1)
-
-  async function found(filters: Fields): Promise<string[]> {
-    const { body } = await call(service, LIST, {
-      query: { api: service.domainKey, starts: 'incierta', ...filters },
-    })
-    return Object(body).data[0].map(({ name }: { name: string }) => name)
-  }
 })
 
 test('lists repair shows, and with --apply corrects, names that version 0.1.0 took as free', async () => {
@@ -268,15 +231,13 @@ test('lists repair shows, and with --apply corrects, names that version 0.1.0 to
   await service.sql(
     `UPDATE domains SET status = 0, released_at = '2026-01-01 00:00:00' WHERE name IN ('enganada', 'borrada')`,
   )
-  assert.deepEqual(await import_(lines('cierta'), '--source', 'ciertas'), counted(1, 1))
+  await free(1, ['cierta'], { source: 'ciertas' })
   const path = join(folder.path, 'altas.csv')
   const date = '2025-12-31 14:30:34'
-  const rows = ['enganada', 'comprada', 'cierta', 'nueva'].map((name): [string, string] => [name, date])
+  const rows = ['enganada', 'comprada', 'cierta', 'nueva'].map((name): Row => [name, date])
   await writeFile(path, registrations(...rows))
-  const { databaseUrl, data } = service
-  const on = ['--data', data, ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl])]
   const repair = async (...args: string[]) =>
-    (await catalejoHere(['lists', 'repair', ...on, path, ...args])).stdout.trim().split('\n')
+    (await catalejoOn(service, ['lists', 'repair', path, ...args])).stdout.trim().split('\n')
   const line = `enganada.cl: free since 2026-01-01 00:00:00, registered ${date}`
   assert.deepEqual(await repair(), [line, '1 record would be corrected (--apply corrects them)'])
   assert.deepEqual(await repair('--apply'), [line, '1 record corrected'])

@@ -49,10 +49,11 @@ function nameOf(record: unknown): unknown {
   return typeof record === 'object' && record !== null && 'domain' in record ? record.domain : record
 }
 
-/** Removes all records and claims behind the back of the service: for a test that shares it and reads whole lists. */
+/** Removes all records, claims and dismissed names behind the back of the service: for a test that shares it and reads whole lists. */
 export async function removeRecords(service: TestService): Promise<void> {
   await service.sql('DELETE FROM claims')
   await service.sql('DELETE FROM domains')
+  await service.sql('DELETE FROM dismissed')
   await service.caughtUp()
   await eventually(async () => (await names(service)).length === 0, 'no records')
 }
