@@ -4,11 +4,11 @@ set -euo pipefail
 
 packages=(
   nsd unbound radosgw ceph-mon ceph-osd pgbouncer haproxy strace systemd buildah mmdebstrap zsh fish prometheus
-  nginx-light caddy varnish openssl exim4-daemon-light php-cli python3
+  nginx-light caddy varnish openssl php-cli python3
 )
 programs=(
   nsd unbound radosgw ceph-mon ceph-osd pgbouncer haproxy strace systemd-analyze buildah mmdebstrap zsh fish promtool
-  nginx caddy varnishd openssl exim4 php python3
+  nginx caddy varnishd openssl php python3
 )
 
 missing=no

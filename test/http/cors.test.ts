@@ -11,8 +11,8 @@ after(() => service[Symbol.asyncDispose]())
 
 const origin = 'https://panel.ejemplo.cl'
 
-for (const { method, path } of ENDPOINTS) {
-  test(`preflight of ${method} ${path}`, async () => {
+test('every endpoint may be called from any origin', async () => {
+  for (const { method, path } of ENDPOINTS) {
     const { status, text, headers } = await call(service, path, {
       method: 'OPTIONS',
       headers: {
@@ -21,13 +21,14 @@ for (const { method, path } of ENDPOINTS) {
         'access-control-request-headers': 'content-type',
       },
     })
-    assert.deepEqual([status, text], [204, ''])
-    assert.equal(headers.get('access-control-allow-origin'), '*')
-    assert.equal(headers.get('access-control-allow-methods'), 'GET, HEAD, POST, DELETE')
-    assert.equal(headers.get('access-control-allow-headers'), 'content-type')
+    assert.deepEqual([status, text], [204, ''], path)
+    const allowed = ['origin', 'methods', 'headers'].map((name) =>
+      headers.get(`access-control-allow-${name}`),
+    )
+    assert.deepEqual(allowed, ['*', 'GET, HEAD, POST, DELETE', 'content-type'], path)
     assert.equal(headers.get('access-control-max-age'), '86400')
-  })
-}
+  }
+})
 
 test('any origin may read responses and errors', async () => {
   for (const [path, status] of [

@@ -44,34 +44,36 @@ for (const { method, path, service: name } of ENDPOINTS) {
     ['NUL', { api: '\0' }, WRONG],
   ]
 
-  test(`${method} ${path} without the right key`, async () => {
+  test(`${method} ${path} answers the right key only, and its responses are private`, async () => {
+    const assertPrivate = (headers: Headers) =>
+      assert.deepEqual(
+        [headers.get('cache-control'), headers.get('x-content-type-options')],
+        ['no-store', 'nosniff'],
+      )
     for (const [i, [what, query, wanted]] of cases.entries()) {
       // Before any other check: in every second request all else is wrong too.
       const spoiled = { ...query, limit: 'x', sort: 'up', cursor: '!', domain: '..', hash: '' }
       const headers = { 'content-type': ';;' }
       const body = method === 'GET' ? undefined : '{'
       const options = i % 2 === 0 ? { query } : { query: spoiled, headers, body }
-      assert.deepEqual((await call(service, path, { method, ...options })).body, wanted, what)
+      const reply = await call(service, path, { method, ...options })
+      assert.deepEqual(reply.body, wanted, what)
+      assertPrivate(reply.headers)
       if (method === 'GET') continue
       const encoding = ENCODINGS[i % ENCODINGS.length] ?? 'json'
       const fields = { ...query, data: 'x', info: 'x', image: '=', hash: '' }
       const inBody = await send(service, path, fields, { encoding, method })
       assert.deepEqual(inBody.body, wanted, `${what} in the body (${encoding})`)
     }
-  })
-
-  test(`${method} ${path} takes a key in no header and no cookie`, async () => {
-    const headers = {
+    const elsewhere = {
       authorization: `Bearer ${keys[name]}`,
       'x-api-key': keys[name],
       cookie: `api=${keys[name]}`,
     }
-    assert.deepEqual((await call(service, path, { method, headers })).body, MISSING)
-  })
-
-  test(`${method} ${path} with its own key gets past the check`, async () => {
-    const { body } = await call(service, path, { method, query: { api: keys[name] } })
-    for (const refused of [MISSING, WRONG, OTHER]) assert.notDeepEqual(body, refused)
+    assert.deepEqual((await call(service, path, { method, headers: elsewhere })).body, MISSING)
+    const own = await call(service, path, { method, query: { api: keys[name] } })
+    for (const refused of [MISSING, WRONG, OTHER]) assert.notDeepEqual(own.body, refused)
+    assertPrivate(own.headers)
   })
 }
 

@@ -7,6 +7,7 @@ import {
   MAX_BATCH_RECORDS,
   MAX_LABEL_CHARACTERS,
 } from '../../src/domainwatch/limits.ts'
+import { POOLS } from '../../src/lib/pools.ts'
 import { settings } from '../../src/server/config/settings.ts'
 import { CONNECTION_CUT_MS, IDLE_GRACE_MS, PROCESS_EXIT_MS, WORKER_KILL_MS } from '../../src/server/limits.ts'
 import { openapiText, resolved } from '../support/openapi.ts'
@@ -186,6 +187,21 @@ for (const [table, stated] of Object.entries(STATED)) {
         const text = written(numberIn(file, name), unit)
         assert.match(row, new RegExp(`(?<![\\d.,])${text}(?![\\d,]*\\d)`), `${file} ${name}: ${text}`)
       }
+    }
+  })
+}
+
+for (const [pool, limits] of Object.entries(POOLS)) {
+  test(`the limits of the pool ${pool} are those of its row`, () => {
+    const row = rowsUnder('docs/operations/limits.md', '## Pools').find((line) =>
+      line.includes(`(\`${pool}\``),
+    )
+    assert.ok(row, `no row names \`${pool}\``)
+    for (const [name, value] of Object.entries(limits)) {
+      if (value === 0 || name === 'bulkWaitMs' || name === 'turnMs') continue
+      const isBytes = name.toLowerCase().endsWith('bytes')
+      const unit = name.endsWith('Ms') ? 's' : !isBytes ? '' : value < 2 ** 20 ? 'KiB' : 'MiB'
+      assert.ok(row.includes(written(value, unit)), `${name}: ${written(value, unit)} is not in ${row}`)
     }
   })
 }

@@ -63,6 +63,14 @@ for (const folder of ['.', 'scripts/generate', 'scripts/site', 'test/generated-c
   })
 }
 
+test('the container has a base that is pinned by digest, of the Node version in .nvmrc', async () => {
+  const dockerfile = await readFile(join(root, 'deploy/Dockerfile'), 'utf8')
+  const [, base = '', major] = /^ARG BASE=(node:(\d+)\..*)$/m.exec(dockerfile) ?? []
+  assert.match(base, /^node:24\.\d+\.\d+-bookworm-slim@sha256:[0-9a-f]{64}$/)
+  assert.deepEqual(new Set(dockerfile.match(/^FROM \S+/gm)), new Set(['FROM ${BASE}']))
+  assert.equal((await readFile(join(root, '.nvmrc'), 'utf8')).trim(), major)
+})
+
 test('clients/js has the version of the service', async () => {
   const versionIn = async (folder: string) =>
     JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')).version
