@@ -44,7 +44,7 @@ const EXCEPTIONS: Readonly<Record<string, Tier>> = {
   'src/imagestore/decoder/index.test.ts': 'faults',
   'test/cli/images-killed.test.ts': 'faults',
   'test/console/slow-morning.test.ts': 'faults',
-  'test/cli/no-database.test.ts': 'faults',
+  'test/cli/unusable-database.test.ts': 'faults',
   'test/cli/verify-damaged.test.ts': 'faults',
   'test/cli/workers.test.ts': 'cluster',
   'test/contracts/changes-postgres.test.ts': 'postgres',
@@ -118,7 +118,9 @@ export interface Pass {
 
 /** One of these started last would be waited for alone. */
 export const LONGEST = [
+  'test/two-nodes/two-nodes.test.ts',
   'test/durability/all-plans.test.ts',
+  'test/contracts/postgres.test.ts',
   'test/transfer/regular-backups.test.ts',
   'test/cli/breakages.test.ts',
   'test/deploy/proxies.test.ts',
@@ -128,9 +130,14 @@ export const LONGEST = [
   'test/transfer/migrate.test.ts',
   'test/cli/images.test.ts',
   'test/cli/examples.test.ts',
-  'test/durability/kill.test.ts',
-  'test/nodes/leases.test.ts',
   'test/s3/ceph.test.ts',
+  'test/durability/kill.test.ts',
+  'test/durability/postgres-outage.test.ts',
+  'test/durability/readiness.test.ts',
+  'test/imagestore/fair-turns.test.ts',
+  'test/console/slow-morning.test.ts',
+  'test/deploy/balancer.test.ts',
+  'test/nodes/rechecks.test.ts',
 ]
 
 export function testFiles(): string[] {
@@ -168,13 +175,14 @@ export function getPasses(tier: Tier, isWanted: (file: string) => boolean): Pass
   const own = ofTier(tier).filter(isWanted)
   const again = (isAgain: (file: string) => boolean) =>
     ofTier('default').filter((file) => isWanted(file) && isAgain(file))
-  const isAlone = (file: string) => file.startsWith('test/two-nodes/')
   const sqlite = { database: 'sqlite', needsPostgres: false, onTwoNodes: false } as const
   const postgres = { database: 'postgres', needsPostgres: true, onTwoNodes: false } as const
   // Some of their tests wait for a server or a deadline: a third process uses the two processors meanwhile.
   const quiet = { concurrency: 3, isInMemory: true, sharesProcesses: true } as const
   // Each has a browser, or several servers; these files break things, and count what is left open.
   const apart = { concurrency: 2, isInMemory: false, sharesProcesses: false } as const
+  // Much of their time is waiting for faults to begin, to be noticed and to end.
+  const waiting = { ...apart, concurrency: 3 } as const
   const passes: Record<Tier, () => Pass[]> = {
     default: () => [{ ...sqlite, ...quiet, name: 'default', files: own }],
     postgres: () => {
@@ -183,34 +191,18 @@ export function getPasses(tier: Tier, isWanted: (file: string) => boolean): Pass
       return [{ ...postgres, ...quiet, name: 'on PostgreSQL', files }]
     },
     browser: () => [{ ...sqlite, ...apart, name: 'browser', files: own }],
-    faults: () => [{ ...sqlite, ...apart, name: 'faults', needsPostgres: true, files: own }],
+    faults: () => [{ ...sqlite, ...waiting, name: 'faults', needsPostgres: true, files: own }],
     cluster: () => [
-      {
-        ...sqlite,
-        ...apart,
-        name: 'cluster',
-        needsPostgres: true,
-        files: own.filter((file) => !isAlone(file)),
-      },
+      { ...sqlite, ...waiting, name: 'cluster', needsPostgres: true, files: own },
       {
         ...postgres,
-        ...apart,
+        ...waiting,
         name: 'cluster on PostgreSQL',
         files: own.filter((file) => file.startsWith('test/nodes/')),
       },
-      // Each file has some three servers and four processes of ours, so concurrent files would overload the
-      // machine.
-      {
-        ...sqlite,
-        ...apart,
-        name: 'two nodes',
-        needsPostgres: true,
-        concurrency: 1,
-        files: own.filter(isAlone),
-      },
       {
         ...postgres,
-        ...apart,
+        ...waiting,
         name: 'the contract on two nodes',
         onTwoNodes: true,
         files: noTwoNodes() === false ? again((file) => CONTRACT.includes(file)) : [],

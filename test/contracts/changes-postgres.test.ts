@@ -222,7 +222,7 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
         )
         assertChained(heard)
       }),
-      { numRuns: propertyRuns(30) },
+      { numRuns: propertyRuns(15) },
     )
   })
 
@@ -272,7 +272,7 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
         await read()
         assert.deepEqual(heard.toSorted(), committed.toSorted())
       }),
-      { numRuns: propertyRuns(30) },
+      { numRuns: propertyRuns(15) },
     )
   })
 

@@ -21,7 +21,7 @@ if (POSTGRES_URL === undefined) {
   databaseContract('PostgreSQL', make)
   changesContract('PostgreSQL', make)
   followingContract('PostgreSQL', make)
-  listsContract('PostgreSQL', make, 50)
+  listsContract('PostgreSQL', make, 20)
 
   test('small reads: neither an account with many nor a crowd of addresses delays others or takes their places', async () => {
     const { open, remove } = await make()

@@ -4,11 +4,11 @@ import { suite, test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { killRounds } from '../support/effort.ts'
 import { expectedHash, gradient } from '../support/images.ts'
+import { startNode } from '../support/node-process.ts'
 import { randomFrom } from '../support/random.ts'
 import { startService } from '../support/service.ts'
 import { filesUnder } from './folders.ts'
 import { getSweeps } from './sweeps.ts'
-import { startVictim } from './victim.ts'
 import { Witness } from './witness.ts'
 
 /** Kills in all, shared by data folders that are worked on at the same time, one for each core of a small machine. */
@@ -25,7 +25,7 @@ async function kills(context: TestContext, lineage: number): Promise<void> {
   await founder.stop()
 
   for (let round = 0; round < ROUNDS / FOLDERS; round++) {
-    const victim = await startVictim(data, ['--image-workers', '1'])
+    const victim = await startNode({ flags: { data, port: '0', 'image-workers': '1' } })
     try {
       await witness.verify(victim.url)
       // A number of answers, not a time, so that a busy machine gets as much done between two kills as an idle one.

@@ -5,14 +5,14 @@ import { suite, test } from 'node:test'
 import { openS3Blobs } from '../../src/storage/blobs/s3/store.ts'
 import { Staging } from '../../src/storage/blobs/staging.ts'
 import { getSweeps } from '../durability/sweeps.ts'
-import { startVictim } from '../durability/victim.ts'
 import { Witness } from '../durability/witness.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { bytesOf, gradient, ImageClient, noise } from '../support/images.ts'
+import { startNode } from '../support/node-process.ts'
 import { noS3, testBlobsUrl, testLocation } from '../support/s3.ts'
 import { startService } from '../support/service.ts'
 
-const ROUNDS = 8
+const ROUNDS = 4
 
 suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
   test('serves large originals itself if configured, with safe headers', async () => {
@@ -137,7 +137,7 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
     await founder.stop()
     const blobs = testBlobsUrl(data.slice(data.lastIndexOf('/') + 1)) ?? ''
     for (let round = 0; round < ROUNDS; round++) {
-      const victim = await startVictim(data, ['--image-workers', '1', '--blobs-url', blobs])
+      const victim = await startNode({ flags: { data, port: '0', 'image-workers': '1', 'blobs-url': blobs } })
       try {
         await witness.verify(victim.url)
         let awaited = round
