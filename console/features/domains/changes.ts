@@ -3,7 +3,7 @@ import type { UpdateDomainsBody } from '../../api/schema.ts'
 import { recordErrorMessage } from '../../api/error-message.ts'
 import { t } from '../../i18n/index.ts'
 import type { DomainRecord } from './records.ts'
-import { toChunk } from '../../design/chunk.tsx'
+import { fetchCode } from '../../design/chunk.tsx'
 import { onKeyRemoved } from '../../api/session.ts'
 import { createStore } from '../../base/store.ts'
 
@@ -120,7 +120,7 @@ function isRecord(value: unknown): value is DomainRecord {
 }
 
 /** Changes of many records, fetched when they are needed, and ahead of that by the screen. */
-export const bulk = toChunk(() => import('./bulk.ts'))
+export const fetchBulk = () => fetchCode(() => import('./bulk.ts'))
 
 /** A change of a view that was refused, because other records match by now than the user saw. */
 export interface Recount {

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useIsNarrow, useStore } from '../../base/store.ts'
 import { Button, IconButton } from '../../design/elements.tsx'
 import { ConfirmDialog } from '../../design/dialog.tsx'
-import { ErrorBoundary, lazyComponent, fetchChunk, loadChunk } from '../../design/chunk.tsx'
+import { ErrorBoundary, lazyComponent } from '../../design/chunk.tsx'
 import { undoLast } from '../work/operations.ts'
 import { useRoute, changeQuery, navigate, replaceQuery, withParameters } from '../../base/router.ts'
 import { once, useShortcuts } from '../../base/shortcuts.ts'
@@ -21,8 +21,8 @@ import { readRecord, type DomainRecord } from './records.ts'
 import type { TableActions } from './row.tsx'
 import { useSelection } from './selection.ts'
 import { useVisibleColumns, sortedBy } from './columns.ts'
-import { bulk, recount } from './changes.ts'
-import { adjacentRecords, indexOf, useStepping } from './stepping.ts'
+import { fetchBulk, recount } from './changes.ts'
+import { fetchAdjacentRecords, indexOf, useStepping } from './stepping.ts'
 import { DomainTable, type LoadedRows } from './table.tsx'
 import { viewQuery, useVisit } from '../views/saved-views.ts'
 import { ViewMenu } from './view-menu.tsx'
@@ -112,8 +112,8 @@ export default function DomainsScreen() {
         import('./sheet.tsx'),
         import('./selection-bar.tsx'),
         import('../filters/filter-form.tsx'),
-        fetchChunk(bulk),
-        fetchChunk(adjacentRecords),
+        fetchBulk(),
+        fetchAdjacentRecords(),
       ]
       for (const part of parts) part.catch(() => undefined)
     }, FETCH_DETAILS_MS)
@@ -150,7 +150,7 @@ export default function DomainsScreen() {
     }
     if (selection.isWhole) {
       const set = { [name]: 1, seen: 1 } as const
-      loadChunk(bulk).then(({ changeInBulk }) => {
+      fetchBulk().then(({ changeInBulk }) => {
         if (changeInBulk({ filters, count: known }, set) !== undefined) selection.clear()
       }, showError)
       return

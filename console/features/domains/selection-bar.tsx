@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import { loadChunk } from '../../design/chunk.tsx'
 import { Button, IconButton } from '../../design/elements.tsx'
 import { useIsNarrow } from '../../base/store.ts'
 import { showError } from '../../design/toasts.tsx'
@@ -7,7 +6,7 @@ import { usePermissions } from '../../api/scope.ts'
 import { t, tn } from '../../i18n/index.ts'
 import type { Filters } from '../filters/filters.ts'
 import type { BulkSet } from './bulk.ts'
-import { bulk } from './changes.ts'
+import { fetchBulk } from './changes.ts'
 import { setMark } from './marks.ts'
 import type { Mark } from './optimistic-updates.ts'
 import type { Selection } from './selection.ts'
@@ -46,7 +45,7 @@ export default function SelectionBar({ selection, filters, total }: Props) {
   const change = (set: BulkSet) => {
     const names = isWhole ? undefined : [...records.keys()]
     const count = isWhole ? total : names?.length
-    loadChunk(bulk).then(({ changeInBulk }) => {
+    fetchBulk().then(({ changeInBulk }) => {
       if (changeInBulk({ filters: isWhole ? filters : {}, names, count }, set) !== undefined) clear()
     }, showError)
   }

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, type RefObject } from 'react'
-import { loadChunk, toChunk } from '../../design/chunk.tsx'
+import { fetchCode } from '../../design/chunk.tsx'
 import { showToast, showError } from '../../design/toasts.tsx'
 import { t } from '../../i18n/index.ts'
 import type { Filters } from '../filters/filters.ts'
@@ -8,7 +8,7 @@ import { readRecord, type DomainRecord } from './records.ts'
 import type { LoadedRows } from './table.tsx'
 
 /** Fetched when it is needed, and ahead of that by the screen. */
-export const adjacentRecords = toChunk(() => import('./adjacent-record.ts'))
+export const fetchAdjacentRecords = () => fetchCode(() => import('./adjacent-record.ts'))
 
 /** Maximum queued key presses while the service is slow. */
 const MAX_AHEAD = 50
@@ -71,7 +71,7 @@ export function useStepping(details: Details): (by: 1 | -1) => void {
         queryFn: () => readRecord(name),
       }))
     if (record !== null && record !== undefined) {
-      const { adjacentRecord } = await loadChunk(adjacentRecords)
+      const { adjacentRecord } = await fetchAdjacentRecords()
       return adjacentRecord(filters, record, by)
     }
     showToast(t('domains.gone'))

@@ -2,9 +2,8 @@ import { callApi, ConnectionError } from '../../api/client.ts'
 import { withRetries } from '../../api/retry.ts'
 import type { Operations } from '../../api/schema.ts'
 import { tabStorage } from '../../base/browser-storage.ts'
-import { fetchChunk } from '../../design/chunk.tsx'
 import { keyFor } from '../../api/session.ts'
-import { bulk } from '../domains/changes.ts'
+import { fetchBulk } from '../domains/changes.ts'
 
 type Listed<Name extends 'GET /api/v1/domainwatch/bulk' | 'GET /api/v1/domainwatch/imports'> = NonNullable<
   Operations[Name]['answer']['data']
@@ -116,6 +115,6 @@ export async function resumeJobs(signal: AbortSignal): Promise<void> {
     changes.filter((job) => isOpen(job) || isUnreported(job)),
     imports.filter(isOpen),
   ]
-  if (openChanges.length > 0) (await fetchChunk(bulk)).resumeBulk(openChanges, key)
+  if (openChanges.length > 0) (await fetchBulk()).resumeBulk(openChanges, key)
   if (openImports.length > 0) (await import('../import/imports.ts')).resumeImports(openImports, key)
 }
