@@ -33,6 +33,15 @@ export const SHORTCUTS = {
   },
   images: { '/': 'keys.search', z: 'app.undo', Escape: 'app.close' },
   image: { ArrowLeft: 'keys.next', ArrowRight: 'keys.next' },
+  compare: {
+    '+': 'keys.zoom',
+    '-': 'keys.zoom',
+    '0': 'images.zoomFit',
+    ArrowLeft: 'keys.pan',
+    ArrowRight: 'keys.pan',
+    ArrowUp: 'keys.pan',
+    ArrowDown: 'keys.pan',
+  },
   triage: {
     r: 'keys.reviewThis',
     d: 'keys.discardThis',

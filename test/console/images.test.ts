@@ -241,6 +241,41 @@ test('near-duplicates are compared side by side, and one is deleted', async () =
   await page.emulateMedia({ colorScheme: 'dark' })
   assert.deepEqual(await accessibilityViolations(page, ['color-contrast']), [])
 
+  // Zoom and position are the same on both sides: by button, keys, mouse and two fingers.
+  const places = () =>
+    page.evaluate<string[]>(
+      `[...document.querySelectorAll('.compare-frame')].map(({ style }) => style.transform)`,
+    )
+  const picture = dialog.locator('.compare-picture').first()
+  await dialog.getByRole('button', { name: 'Acercar' }).click()
+  await page.keyboard.press('+')
+  await dialog.getByText('225 %').waitFor()
+  await page.keyboard.press('ArrowRight')
+  const moved = await places()
+  assert.deepEqual(moved, Array(2).fill('scale(2.25) translate(-4.44444%, 0%)'))
+  const { x, y, width, height } = (await picture.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
+  await page.mouse.move(x + width / 2, y + height / 2)
+  await page.mouse.down()
+  await page.mouse.move(x + width / 2 + 30, y + height / 2 + 20)
+  await page.mouse.up()
+  const dragged = await places()
+  assert.equal(dragged[0], dragged[1])
+  assert.notEqual(dragged[0], moved[0])
+  await dialog.getByRole('button', { name: 'Ajustar a la pantalla' }).click()
+  const hand = await context.newCDPSession(page)
+  const fingers = (gap: number) =>
+    [-gap, gap].map((dx, id) => ({ x: x + width / 2 + dx, y: y + height / 2, id }))
+  await hand.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: fingers(20) })
+  await hand.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: fingers(60) })
+  await hand.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+  await dialog.getByText('300 %').waitFor()
+  await page.keyboard.press('0')
+  await dialog.getByText('100 %').waitFor()
+  await dialog.getByRole('button', { name: 'Diferencia' }).click()
+  await dialog.getByText('Negro donde son iguales; más claro cuanto más difieren.').waitFor()
+  assert.equal(await dialog.locator('.compare-frame.difference img').count(), 2)
+  assert.deepEqual(await accessibilityViolations(page), [])
+
   // A link shows the same two.
   await page.reload()
   await side('Bruma chica.jpg')

@@ -84,6 +84,8 @@ export const help = addTexts({
   'keys.home': ['Inicio', 'Home'],
   'keys.end': ['Fin', 'End'],
   'keys.shiftX': ['Mayús X', 'Shift X'],
+  'keys.zoom': ['Acercar y alejar', 'Zoom in and out'],
+  'keys.pan': ['Mover las imágenes ampliadas', 'Move the enlarged images'],
   'keys.next': ['Detalles siguientes y anteriores', 'Next and previous details'],
   'keys.help': ['Esta ayuda', 'This help'],
 })
