@@ -118,20 +118,15 @@ export function Grid({ images, selected, actions, onEnd }: Props) {
   )
 }
 
-/** Pauses before an image is requested again: the line may have broken, or the service been busy with other images. */
-const RETRY_MS = [1_000, 4_000, 15_000] as const
-
-type State = 'loading' | 'loaded' | 'broken'
-
-/** Browsers fetch images to their end that were removed: on a slow line, those in sight would wait for them. */
-const cancelOnRemoval = (image: HTMLImageElement) => () => image.removeAttribute('src')
-
 /** An image of the gallery: its blurred placeholder, then the image over it. */
 export function Thumb({ image, height }: { image: ImageRecord; height: number }) {
-  const [state, setState] = useState<State>('loading')
+  const [state, setState] = useState<'loading' | 'loaded' | 'broken'>('loading')
   // Links of the trash are only in the browser's cache.
   const isInTrash = image.trashed_at !== undefined
-  useRetries(isInTrash ? 'loaded' : state, () => setState('loading'))
+  const line = useStore(connection)
+  useEffect(() => {
+    if (line === 'reached') setState((now) => (now === 'broken' ? 'loading' : now))
+  }, [line])
   if (state === 'broken' && (!isInTrash || image.thumbhash === null)) {
     return (
       <span className="tile-broken">
@@ -148,7 +143,6 @@ export function Thumb({ image, height }: { image: ImageRecord; height: number })
       style={isBehind ? { backgroundImage: `url("${placeholder.url}")` } : {}}
     >
       <img
-        ref={cancelOnRemoval}
         className={state === 'loaded' ? 'loaded' : ''}
         src={thumbOf(image, height)}
         alt={image.name}
@@ -159,24 +153,6 @@ export function Thumb({ image, height }: { image: ImageRecord; height: number })
       />
     </span>
   )
-}
-
-/** Retries a broken image a few times, and as often again after each loss of the connection. */
-function useRetries(state: State, retry: () => void): void {
-  const [failures, setFailures] = useState(0)
-  const line = useStore(connection)
-  useEffect(() => {
-    if (line === 'lost') setFailures(0)
-  }, [line])
-  useEffect(() => {
-    const wait = RETRY_MS[failures]
-    if (state !== 'broken' || line === 'lost' || wait === undefined) return
-    const timer = setTimeout(() => {
-      setFailures(failures + 1)
-      retry()
-    }, wait)
-    return () => clearTimeout(timer)
-  }, [state, failures, line])
 }
 
 export interface Placeholder {
