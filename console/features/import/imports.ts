@@ -49,11 +49,15 @@ export const chosenList = createStore<ChosenList | undefined>(undefined)
 const followed = new Set<string>()
 let sending = new AbortController()
 
-export async function chooseList(file: File): Promise<void> {
-  const list = { file, window: 'month', source: '', previewId: undefined, sent: undefined } as const
-  const format = await suggestFormat(file)
-  chosenList.set({ ...list, format })
-}
+export const chooseList = (file: File): void =>
+  chosenList.set({
+    file,
+    format: undefined,
+    window: 'month',
+    source: '',
+    previewId: undefined,
+    sent: undefined,
+  })
 
 export function changeChoice(changes: Partial<ChosenList>): void {
   const list = chosenList.get()
@@ -95,7 +99,7 @@ export async function sendList(isDry: boolean): Promise<void> {
     body.append('file', file)
     const query = {
       format,
-      window: format === 'deletions' ? window : undefined,
+      window,
       source: source.trim() === '' ? undefined : source.trim(),
       dry_run: isDry ? 1 : undefined,
     }
@@ -156,30 +160,6 @@ function outcomeText({ name, state, new: added, changed, error }: ImportJob): st
   if (state === 'failed') return t('import.failedToast', { name: what, reason: error ?? '' })
   if (state === 'stopped') return t('import.stoppedToast', { name: what })
   return `${t('import.finished', { name: what })} ${tn('import.stored', added + changed)}`
-}
-
-/** What a list seems to be, by its first line; undefined if the page cannot read it. */
-async function suggestFormat(file: File): Promise<Format | undefined> {
-  const first = (await getStart(file)).split(/\r?\n/).find((line) => line.trim() !== '')
-  if (first === undefined) return undefined
-  if (first.startsWith('{')) return 'ndjson'
-  if (/(^|,)date_mod(,|$)/.test(first)) return 'csv'
-  return /[,;\t]/.test(first) ? 'registrations' : 'deletions'
-}
-
-/** Returns the first bytes of a file as text, decompressed; nothing if they are not text. */
-async function getStart(file: File): Promise<string> {
-  try {
-    const [one, other] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
-    const isGzip = one === 0x1f && other === 0x8b
-    const plain = isGzip ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream()
-    const reader = plain.getReader()
-    const { value } = await reader.read()
-    void reader.cancel().catch(() => undefined)
-    return new TextDecoder('utf-8', { fatal: true }).decode(value?.slice(0, 4_096), { stream: true })
-  } catch {
-    return ''
-  }
 }
 
 // The next user must not send what was chosen.

@@ -35,7 +35,7 @@ export default function ImportScreen() {
     else if (chosenList.get()?.sent !== undefined) setFault(t('import.oneAtATime'))
     else {
       setFault(undefined)
-      void chooseList(file)
+      chooseList(file)
     }
   }
   useEffect(() => {
@@ -135,9 +135,10 @@ function ListForm({ list, onSend }: Props) {
           textOf={(one) => t(isKeyOf(FORMATS, one) ? FORMATS[one] : 'import.anyFormat')}
           onChange={(one) => choose({ format: isKeyOf(FORMATS, one) ? one : undefined })}
         />
-        {format === 'deletions' && (
+        {(format === undefined || format === 'deletions') && (
           <SelectField
             label={t('import.window')}
+            hint={t('import.windowHint')}
             value={window}
             options={windows}
             textOf={(one) => t(isKeyOf(WINDOWS, one) ? WINDOWS[one] : 'import.month')}

@@ -23,6 +23,7 @@ export const importing = addTexts({
   'import.numbers': ['Números (name,key,number)', 'Numbers (name,key,number)'],
   'import.ndjson': ['Exportación NDJSON', 'NDJSON export'],
   'import.window': ['Plazo que cubre', 'Time that it covers'],
+  'import.windowHint': ['Si es una lista de eliminados.', 'If it is a list of deletions.'],
   'import.hour': ['La última hora', 'The last hour'],
   'import.day': ['El último día', 'The last day'],
   'import.week': ['La última semana', 'The last week'],
