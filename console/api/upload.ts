@@ -2,7 +2,7 @@ import { apiUrl, ConnectionError, failureOf, type QueryValues } from './client.t
 import { markConnected, markDisconnected } from './connection.ts'
 import { keyFor, serviceOf } from './session.ts'
 
-/** The service waits 120 s for a whole upload. */
+/** How long a request may make no progress: longer than the service takes for its answer. */
 const TIMEOUT_MS = 125_000
 
 interface UploadOptions {
@@ -37,15 +37,23 @@ export function uploadForm(
     signal.throwIfAborted()
     const request = new XMLHttpRequest()
     request.open('POST', apiUrl(path, key === '' ? { ...query } : { ...query, api: key }))
-    request.timeout = TIMEOUT_MS
-    request.onabort = () => reject(new Error('aborted', { cause: signal.reason }))
-    signal.addEventListener('abort', () => request.abort())
-    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total)
-    request.upload.onload = () => onProgress(1)
-    request.onerror = request.ontimeout = () => {
+    const lose = () => {
       markDisconnected()
       reject(new ConnectionError())
+      request.abort()
     }
+    let timer = setTimeout(lose, TIMEOUT_MS)
+    const progress = (share: number) => {
+      clearTimeout(timer)
+      timer = setTimeout(lose, TIMEOUT_MS)
+      onProgress(share)
+    }
+    request.onloadend = () => clearTimeout(timer)
+    request.onabort = () => reject(new Error('aborted', { cause: signal.reason }))
+    signal.addEventListener('abort', () => request.abort())
+    request.upload.onprogress = ({ loaded, total }) => progress(total === 0 ? 0 : loaded / total)
+    request.upload.onload = () => progress(1)
+    request.onerror = lose
     request.onload = () => {
       markConnected(request.status)
       const answer = readJson(request.responseText)

@@ -92,6 +92,19 @@ test('uploads that are refused for their number wait as long as the service says
   await context.close()
 })
 
+test('an upload that makes no progress is repeated', async () => {
+  const { page, context } = await open()
+  await page.clock.install()
+  let sent = 0
+  await page.route(UPLOAD, (route) => (++sent === 1 ? undefined : route.continue()))
+  await page.locator('input[type=file]').setInputFiles(await pictures('pausada', 75, 1))
+  await eventually(() => sent === 1, 'the upload')
+  await page.clock.fastForward(125_000)
+  await page.getByRole('region', { name: 'Subidas' }).getByText('1 imagen subida').waitFor()
+  assert.equal(sent, 2)
+  await context.close()
+})
+
 test('a dropped folder fails with the reason, and is not taken for a lost connection', async () => {
   const { page, context, complaints } = await open()
   await page.getByRole('heading', { name: 'Imágenes', level: 1 }).waitFor()

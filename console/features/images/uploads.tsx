@@ -1,4 +1,4 @@
-import { callApi, ConnectionError } from '../../api/client.ts'
+import { callApi } from '../../api/client.ts'
 import { withRetries } from '../../api/retry.ts'
 import { onNextUser, usePermissions } from '../../api/scope.ts'
 import { keyFor } from '../../api/session.ts'
@@ -38,10 +38,6 @@ interface QueuedUpload {
 
 /** Concurrent uploads: the service decodes one per core, and more would only wait there. */
 const AT_ONCE = 3
-/** A connection that ends after so long was too slow, and would be again. */
-const TOO_SLOW_MS = 100_000
-/** Uploads that take longer are sent one at a time, so that each has the whole line. */
-const SLOW_MS = 20_000
 /** An upload with a ticket does not count them: bits of the dhash that differ, and the most that are counted. */
 const SIMILAR = { distance: 4, limit: 100 }
 /** Seconds. It has to last until the upload begins. */
@@ -53,8 +49,6 @@ const running = new Set<QueuedUpload>()
 /** Files that were not stored, for a retry. */
 const failed = new Map<number, File>()
 const TASK = 'uploads'
-/** Uploads of this page take long. */
-let isSlow = false
 /** Ends the repetition of uploads. */
 let stop = new AbortController()
 let lastId = 0
@@ -108,7 +102,7 @@ function clearUploads(): void {
 }
 
 function startNext(): void {
-  while (running.size < (isSlow ? 1 : AT_ONCE)) {
+  while (running.size < AT_ONCE) {
     const next = queue.shift()
     if (next === undefined) return
     running.add(next)
@@ -180,19 +174,11 @@ async function send(
   })
   const body = new FormData()
   body.append('image', file)
-  const begun = performance.now()
-  const onProgress = (progress: number) => {
-    if (performance.now() - begun > SLOW_MS) isSlow = true
+  const onProgress = (progress: number) =>
     tell(progress === 1 ? { kind: 'checking' } : { kind: 'sending', progress })
-  }
-  try {
-    const stored = await uploadForm(`/u/${ticket.ticket}`, body, { key: '', signal, onProgress })
-    const hash = String(stored['hash'])
-    return { hash, similar: await countSimilar(hash, key) }
-  } catch (error) {
-    const isTooSlow = error instanceof ConnectionError && performance.now() - begun > TOO_SLOW_MS
-    throw isTooSlow ? new Error(t('images.tooSlow')) : error
-  }
+  const stored = await uploadForm(`/u/${ticket.ticket}`, body, { key: '', signal, onProgress })
+  const hash = String(stored['hash'])
+  return { hash, similar: await countSimilar(hash, key) }
 }
 
 /** Returns the number of other images that look alike; 0 if it is not known, because the image is stored in any case. */

@@ -15,10 +15,6 @@ export const images = addTexts({
   'images.uploadsFailed': ['{n} no se pudo subir | {n} no se pudieron subir', '{n} could not be uploaded | {n} could not be uploaded'],
   'images.waiting': ['En espera', 'Waiting'],
   'images.held': ['Sin conexión: sigue cuando vuelva', 'No connection: it continues with the connection'],
-  'images.tooSlow': [
-    'La conexión es demasiado lenta para esta imagen. Inténtelo de nuevo, o suba una más liviana.',
-    'The connection is too slow for this image. Try again, or upload a smaller one.',
-  ],
   'images.unreadable': [
     'No se pudo leer el archivo. Si es una carpeta, suelte lo que contiene.',
     'The file could not be read. If it is a folder, drop what it contains.',
