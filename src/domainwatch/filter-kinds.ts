@@ -27,7 +27,7 @@ export interface Filter<Given, Wanted> {
 export interface Condition {
   readonly matches: (record: FilteredRecord, context: FilterContext) => boolean
   /** What depends on more than the record is decided for each query. */
-  readonly index?: IndexTerm | ((context: FilterContext) => IndexTerm)
+  readonly index?: IndexTerm | ((context: FilterContext) => IndexTerm) | undefined
 }
 
 export const MAX_FILTER_CHARACTERS = 255
@@ -141,7 +141,7 @@ export const searchFilter = (description: string) => textsFilter(description, co
 export const excludedTextsFilter = (description: string) =>
   textsFilter(description, (excluded) => {
     const { matches, index } = contains(excluded)
-    return { matches: (record) => !matches(record), index: { ...index, kind: 'notName' } }
+    return { matches: (record) => !matches(record), index: index && { ...index, kind: 'notName' } }
   })
 
 const contains = (text: SearchText) => nameCondition(text, CONTAINS)
@@ -151,11 +151,9 @@ function nameCondition(wanted: SearchText, compare: NameComparison) {
     matches: ({ name }: FilteredRecord) =>
       compare.matches(name, wanted.text) ||
       (wanted.ascii !== undefined && hasIdnLetter(name) && compare.matches(toALabel(name), wanted.ascii)),
-    index: {
-      kind: 'name' as const,
-      glob: compare.glob(wanted.text),
-      aLabelGlob: wanted.ascii === undefined ? undefined : compare.glob(wanted.ascii),
-    },
+    // The index has no A-labels.
+    index:
+      wanted.ascii === undefined ? { kind: 'name' as const, glob: compare.glob(wanted.text) } : undefined,
   }
 }
 

@@ -24,7 +24,6 @@ import {
   type FilteredRecord,
 } from '../filtered-record.ts'
 import { formatNumbers, parseNumbers } from '../numbers.ts'
-import { toALabel } from '../../lib/domain-names.ts'
 
 export function nameOfHit({ segment, position }: Hit): string {
   const { starts } = segment.columns
@@ -138,7 +137,6 @@ export function toMarks(segment: Segment, position: number): number {
 export const optionsFor = (order: Order): BuildOptions => ({
   order,
   layout: LAYOUT,
-  toALabel,
   firstTwins: BOUGHT,
 })
 

@@ -56,13 +56,9 @@ export function isIndexable(record: IndexedRecord, { traits }: Layout): boolean 
   )
 }
 
-/** The A-label of a name with letters beyond ASCII. */
-export type ALabelOf = (name: string) => string
-
 export interface BuildOptions {
   readonly order: Order
   readonly layout: Layout
-  readonly toALabel: ALabelOf
   /** The trait of records that come first among those whose names have one key. */
   readonly firstTwins: Trait
 }
@@ -89,7 +85,7 @@ interface Sizes {
 export function buildColumns(
   records: Iterable<IndexedRecord>,
   { count, nameBytes }: Sizes,
-  { order, layout, toALabel, firstTwins }: BuildOptions,
+  { order, layout, firstTwins }: BuildOptions,
 ): Columns {
   const names = shared.u8(nameBytes)
   const starts = shared.u32(count + 1)
@@ -104,9 +100,7 @@ export function buildColumns(
   const tags = new SparseBuilder(count)
   const free = new SparseBuilder(count)
   const discarded = new SparseBuilder(count)
-  const idn = new SparseBuilder(count)
   const numbers = new Map<string, SparseBuilder>()
-  const aLabels: string[] = []
   const planes = new PlanesBuilder(count, NAME_PLANES + layout.planes)
   const grams = new PlanesBuilder(Math.ceil(count / BLOCK), GRAMS)
   const traitPlanes = layout.traits.map((trait) => layout.toPlanes(trait))
@@ -116,12 +110,7 @@ export function buildColumns(
   let start = 0
   for (const record of records) {
     const { name } = record
-    let isAscii = true
-    for (let at = 0; at < name.length; at++) {
-      const code = name.charCodeAt(at)
-      names[start + at] = code
-      isAscii &&= code < 0x80
-    }
+    for (let at = 0; at < name.length; at++) names[start + at] = name.charCodeAt(at)
     markWordEnds(wordEnds, names, start, record.words)
     const end = start + name.length
     const ofBlock = planes.toBlock(position)
@@ -143,15 +132,8 @@ export function buildColumns(
     if (!Number.isNaN(record.deleted)) free.add(position, record.deleted)
     if (!Number.isNaN(record.discardedAt)) discarded.add(position, record.discardedAt)
     for (const [key, number] of record.numbers) getBuilder(numbers, key, count).add(position, number)
-    if (!isAscii) {
-      const aLabel = toALabel(name)
-      idn.add(position, aLabel.length)
-      aLabels.push(aLabel)
-    }
     position++
   }
-  const aLabelStarts = [0]
-  for (const length of idn.values) aLabelStarts.push((aLabelStarts.at(-1) ?? 0) + length)
   return {
     count,
     names,
@@ -173,9 +155,6 @@ export function buildColumns(
     discarded: discarded.build(),
     discardedAt: sharedCopy(shared.f64, discarded.values),
     numbers: Array.from(numbers, ([key, column]) => numberColumn(key, column, count)),
-    idn: idn.build(),
-    aLabels: sharedCopy(shared.u8, Buffer.from(aLabels.join(''), 'latin1')),
-    aLabelStarts: sharedCopy(shared.u32, aLabelStarts),
     twins: twins.sort(),
   }
 }
@@ -227,7 +206,7 @@ class NumberedTexts {
   }
 }
 
-function sharedCopy<T extends Uint8Array | Uint32Array | Float64Array>(
+function sharedCopy<T extends Uint32Array | Float64Array>(
   allocate: (length: number) => T,
   values: ArrayLike<number>,
 ): T {

@@ -63,10 +63,6 @@ export interface Columns {
   readonly discarded: Sparse
   readonly discardedAt: Float64Array
   readonly numbers: readonly NumberColumn[]
-  /** Of names with letters beyond ASCII: their A-labels, concatenated as names are. */
-  readonly idn: Sparse
-  readonly aLabels: Uint8Array
-  readonly aLabelStarts: Uint32Array
   /** Finds names by their keys (`twins.ts`). Empty in the order by deletion. */
   readonly twins: Float64Array
 }

@@ -10,62 +10,43 @@ import {
   TWO_HYPHENS_PLANE,
 } from './planes.ts'
 import type { Segment } from './segment.ts'
-import { getRank, MAX_LENGTH } from './columns.ts'
+import { MAX_LENGTH } from './columns.ts'
 
 const STAR = 0x2a
 const ONE = 0x3f
 /** In a run of symbols: any one character. */
 const ANY = -1
 
-/** A pattern for names, and one for their A-labels that may match instead. */
+/** A pattern for names. */
 export class NameTest {
-  readonly #name: BytePattern | undefined
-  readonly #aLabel: BytePattern | undefined
-  /** Planes whose bit the names have that match alone; undefined if none does. */
-  readonly planes: readonly number[] | undefined
-  /** Grams that these names have. */
+  readonly #pattern: BytePattern
+  /** Planes whose bit all matching names have. */
+  readonly planes: readonly number[]
+  /** Grams that all matching names have. */
   readonly grams: readonly number[]
   readonly minLength: number
   readonly maxLength: number
 
-  /**
-   * @param glob a pattern for the name; undefined if no name matches
-   * @param aLabelGlob one for its A-label, if that may match instead
-   */
-  constructor(glob: string | undefined, aLabelGlob: string | undefined) {
-    const pattern = patternBytes(glob)
-    const ofLabel = patternBytes(aLabelGlob)
-    this.#name = pattern && new BytePattern(pattern)
-    this.#aLabel = ofLabel && new BytePattern(ofLabel)
-    this.planes = pattern && toPlanes(pattern)
-    this.grams = pattern ? toRuns(pattern).flatMap((run) => toGrams(run, ANY)) : []
-    const isBounded = glob !== undefined && ofLabel === undefined
-    const characters = glob?.replaceAll('*', '').length ?? 0
-    this.minLength = isBounded ? characters : 1
-    this.maxLength = isBounded && !glob.includes('*') ? characters : MAX_LENGTH
+  /** @param glob a pattern of letters of names, `*` and `?` */
+  constructor(glob: string) {
+    const pattern = new Uint8Array(Buffer.from(glob, 'latin1'))
+    this.#pattern = new BytePattern(pattern)
+    this.planes = toPlanes(pattern)
+    this.grams = toRuns(pattern).flatMap((run) => toGrams(run, ANY))
+    const characters = glob.replaceAll('*', '').length
+    this.minLength = characters
+    this.maxLength = glob.includes('*') ? MAX_LENGTH : characters
   }
 
-  /** Whether a name may match by its A-label. */
-  get includesALabels(): boolean {
-    return this.#aLabel !== undefined
-  }
-
-  matches(segment: Segment, position: number): boolean {
-    const { names, starts, idn, aLabels, aLabelStarts } = segment.columns
-    const name = this.#name
-    if (name !== undefined && name.matches(names, starts[position] ?? 0, starts[position + 1] ?? 0))
-      return true
-    if (this.#aLabel === undefined) return false
-    const rank = getRank(idn, position)
-    return rank >= 0 && this.#aLabel.matches(aLabels, aLabelStarts[rank] ?? 0, aLabelStarts[rank + 1] ?? 0)
+  matches({ columns: { names, starts } }: Segment, position: number): boolean {
+    return this.#pattern.matches(names, starts[position] ?? 0, starts[position + 1] ?? 0)
   }
 }
 
-/** Returns a pattern in Latin-1; undefined if it contains a character that no name has. */
-function patternBytes(pattern: string | undefined): Uint8Array | undefined {
-  if (pattern === undefined) return undefined
-  const isPossible = [...pattern.replaceAll(/[*?]/g, '')].every(isLetter)
-  return isPossible ? new Uint8Array(Buffer.from(pattern, 'latin1')) : undefined
+/** Returns the test of a pattern; undefined if it contains a character that no name has. */
+export function toNameTest(glob: string | undefined): NameTest | undefined {
+  const isPossible = glob !== undefined && [...glob.replaceAll(/[*?]/g, '')].every(isLetter)
+  return isPossible ? new NameTest(glob) : undefined
 }
 
 /** Returns the runs of symbols, in order, that every matching name has. */

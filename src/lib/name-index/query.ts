@@ -1,6 +1,6 @@
 import { MAX_LENGTH } from './columns.ts'
 import { type Layout, type Trait, LENGTH_PLANES, type NumberPlanes } from './planes.ts'
-import { NameTest } from './name-test.ts'
+import { toNameTest, type NameTest } from './name-test.ts'
 import type { Segment } from './segment.ts'
 import { parseTimestamp, type Span } from './timestamp.ts'
 
@@ -19,12 +19,10 @@ export type IndexTerm =
   | { readonly kind: 'date'; readonly of: DateColumn; readonly from?: string; readonly to?: string }
   /** A text that many records share: it is tested once for all of them. */
   | { readonly kind: 'text'; readonly of: TextColumn; readonly test: (text: string) => boolean }
-  /**
-   * Patterns of `*` and `?`: one for the name, and an alternative one for its A-label. Undefined: matches nothing.
-   */
-  | { readonly kind: 'name'; readonly glob: string | undefined; readonly aLabelGlob: string | undefined }
+  /** A pattern of `*` and `?` for the name. Undefined: matches nothing. */
+  | { readonly kind: 'name'; readonly glob: string | undefined }
   /** The opposite of the term before. */
-  | { readonly kind: 'notName'; readonly glob: string | undefined; readonly aLabelGlob: string | undefined }
+  | { readonly kind: 'notName'; readonly glob: string | undefined }
   /** Records that are marked, or are not. All segments need marks. */
   | { readonly kind: 'marked'; readonly isMarked: boolean }
   /** Anything else: each record that the other terms and its candidates leave is tested. */
@@ -82,6 +80,7 @@ export function compileQuery(terms: Iterable<IndexTerm>, layout: Layout, discard
   const records: IndexQuery['records'][number][] = []
   const candidates: Candidates[] = []
   let isMarked: boolean | undefined
+  let isImpossible = false
   for (const term of terms) {
     switch (term.kind) {
       case 'trait':
@@ -102,14 +101,18 @@ export function compileQuery(terms: Iterable<IndexTerm>, layout: Layout, discard
         texts.push(term)
         break
       case 'name': {
-        const test = new NameTest(term.glob, term.aLabelGlob)
+        const test = toNameTest(term.glob)
+        if (test === undefined) {
+          isImpossible = true
+          break
+        }
         tests.push(test)
         numbers.bound(LENGTH_PLANES, MAX_LENGTH, test.minLength, test.maxLength)
         break
       }
       case 'notName': {
-        const test = new NameTest(term.glob, term.aLabelGlob)
-        records.push((segment, position) => !test.matches(segment, position))
+        const test = toNameTest(term.glob)
+        if (test !== undefined) records.push((segment, position) => !test.matches(segment, position))
         break
       }
       case 'marked':
@@ -122,13 +125,12 @@ export function compileQuery(terms: Iterable<IndexTerm>, layout: Layout, discard
     }
   }
   const { set, unset, ranges, isEmpty } = numbers.compiled()
-  const ofNames = tests.filter(({ includesALabels }) => !includesALabels)
   return {
-    isImpossible: isEmpty || ofNames.some(({ planes }) => planes === undefined),
-    set: [...new Set(ofNames.flatMap(({ planes }) => planes ?? [])), ...set],
+    isImpossible: isImpossible || isEmpty,
+    set: [...new Set(tests.flatMap(({ planes }) => planes)), ...set],
     unset,
     isMarked,
-    grams: ofNames.flatMap(({ grams }) => grams),
+    grams: tests.flatMap(({ grams }) => grams),
     ranges,
     ...dates,
     texts,

@@ -93,7 +93,8 @@ export class Scan {
   readonly #range: Range
   readonly #query: IndexQuery
   readonly #conditions: readonly Condition[]
-  readonly #alternatives: readonly Alternative[]
+  /** Columns that a match has a value in. */
+  readonly #needed: readonly Uint32Array[]
   readonly #candidates: readonly ((block: number) => number)[]
   /** Where the words of each gram and of each plane begin. */
   readonly #gramStarts: readonly number[]
@@ -120,7 +121,7 @@ export class Scan {
     const isEmpty = query.isImpossible || range[0] >= range[1] || lacksTexts(segment, query)
     this.#range = range
     this.#conditions = toConditions(segment, query)
-    this.#alternatives = toAlternatives(segment, query)
+    this.#needed = toNeeded(segment, query)
     this.#candidates = query.candidates.map((candidates) => candidates(segment))
     const gramWords = Math.ceil(segment.words / BLOCK)
     this.#gramStarts = query.grams.map((gram) => gram * gramWords)
@@ -214,11 +215,7 @@ export class Scan {
     if (bits === 0) return 0
     for (let i = 0; i < unset.length; i++) bits &= ~(planes[(unset[i] ?? 0) + block] ?? 0)
     for (const range of this.#query.ranges) bits &= this.#withinNumbers(block, range)
-    for (const { planes: ofNames, present } of this.#alternatives) {
-      let either = ofNames === undefined ? 0 : -1
-      for (const plane of ofNames ?? []) either &= planes[plane * this.segment.words + block] ?? 0
-      bits &= either | (present[block] ?? 0)
-    }
+    for (const present of this.#needed) bits &= present[block] ?? 0
     bits &= this.#withinRange(block)
     for (let i = 0; i < this.#candidates.length && bits !== 0; i++) bits &= this.#candidates[i]?.(block) ?? -1
     return bits
@@ -262,20 +259,9 @@ export class Scan {
 
 const getGroup = (position: number): number => Math.floor(position / (BLOCK * GROUP))
 
-/** Records that match by planes, or because they are in a column. */
-interface Alternative {
-  /** Undefined if none match by planes. */
-  readonly planes: readonly number[] | undefined
-  readonly present: Uint32Array
-}
-
-function toAlternatives({ columns }: Segment, query: IndexQuery): readonly Alternative[] {
-  const either = query.tests
-    .filter(({ includesALabels }) => includesALabels)
-    .map(({ planes }) => ({ planes, present: columns.idn.present }))
-  const needed: Alternative[] = []
-  if (isBounded(query.deleted)) needed.push({ planes: undefined, present: columns.free.present })
-  if (query.texts.some(({ of, test }) => of === 'tagSets' && !test('')))
-    needed.push({ planes: undefined, present: columns.tagged.present })
-  return [...needed, ...either]
+function toNeeded({ columns }: Segment, query: IndexQuery): readonly Uint32Array[] {
+  const needed: Uint32Array[] = []
+  if (isBounded(query.deleted)) needed.push(columns.free.present)
+  if (query.texts.some(({ of, test }) => of === 'tagSets' && !test(''))) needed.push(columns.tagged.present)
+  return needed
 }
