@@ -78,7 +78,7 @@ const ON_ONE_DATABASE = Object.entries({
   domainwatch:
     'campaigns cursor dns dns-bodies dns-fairness dns-tcp dns-types events-atom events-readers ' +
     'feeds-hostile filters hostile-members import-sources last list-orders list-scans similar stats watches-channels ' +
-    'watches-email watches-fairness watches-language watches-mail-limits watches-tls',
+    'watches-email watches-fairness watches-language watches-mail-limits',
   imagestore:
     'bmp-heic bombs corpus eager hostile-containers image-fields link-addresses link-colours link-grammar link-metadata ' +
     'link-modifiers link-negotiation link-originals modifier-table strip svg-encodings svg-references ticket-addresses ' +

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
-import { list, record, stored, update, walk } from '../support/domains.ts'
+import { list, record, stored, update, walk, wholeRecords } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call, send, type Fields } from '../support/http.ts'
 import { imported } from '../support/jobs.ts'
@@ -17,12 +17,8 @@ const load = (lines: readonly string[], fields: Fields = {}) =>
   imported(service, lines.map((line) => `${line}\n`).join(''), { format: 'numbers', ...fields })
 const names = async (query: Fields) =>
   (await list(service, { order: 'name', sort: 'asc', ...query })).data[0].map(({ name }) => name)
-const numbersOf = async (search: string) => {
-  const { body } = await call(service, '/api/v1/domainwatch/list', {
-    query: { api, search, fields: 'numbers' },
-  })
-  return Object(body).data[0].map(({ name, numbers }: { name: string; numbers: unknown }) => [name, numbers])
-}
+const numbersOf = async (search: string) =>
+  (await wholeRecords(service, { search, fields: 'numbers' })).map(({ name, numbers }) => [name, numbers])
 
 test('the index takes at most 8 bytes for a name and key, whatever names have numbers', () => {
   const names = Array.from({ length: 10_000 }, (_, i) => `n${i}`)
@@ -184,11 +180,7 @@ suite('imported numbers', () => {
     await watch(service, { num_volumen_min: 0, num_volumen_max: 500, hidden: 1, url: receiver.url })
     assert.deepEqual((await getWatches(service))[0]?.['filters'], { search: 'alt', num_volumen_min: '500' })
     await stored(service, [record('alto'), record('altos'), record('bajo')])
-    await receiver.until(2)
-    const reported: string[] = receiver.received.flatMap(({ body }) =>
-      Object(body.data).changes.map(({ record: { name } }: { record: { name: string } }) => name),
-    )
-    assert.deepEqual(reported.toSorted(), ['alto', 'bajo'])
+    assert.deepEqual((await receiver.untilChanges(2)).toSorted(), ['added alto', 'added bajo'])
     assert.deepEqual(await names({ hidden: '1', num_volumen_max: '1' }), ['bajo', 'dos'])
     await load(['bajo,volumen,11'])
     await eventually(async () => (await names({ hidden: '1', search: 'bajo' })).length === 0)

@@ -1,7 +1,7 @@
 /** The rules of the group hide and tag records, on all nodes from their commit on. */
 import assert from 'node:assert/strict'
 import { after, afterEach, suite, test } from 'node:test'
-import { names, record, stored, update } from '../support/domains.ts'
+import { exportedNames, names, record, stored, update, wholeRecords } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { call, send, type Fields, type Reply } from '../support/http.ts'
 import { acceptedId, BULK, ended, IMPORTS, upload } from '../support/jobs.ts'
@@ -29,12 +29,8 @@ const rule = async (fields: Fields) => idIn(await createRule({ ...PLAIN, ...fiel
 const rules = async (): Promise<readonly Record<string, unknown>[]> =>
   Object((await call(service, RULES, { query })).body).data
 
-async function toTags(name: string): Promise<readonly string[]> {
-  const { body } = await call(service, '/api/v1/domainwatch/list', {
-    query: { ...query, pattern: name, fields: 'tags' },
-  })
-  return Object(body).data[0][0].tags
-}
+const toTags = async (name: string) =>
+  (await wholeRecords(service, { pattern: name, fields: 'tags' }))[0]?.['tags']
 
 afterEach(async () => {
   for (const { id } of await rules()) await remove(String(id))
@@ -162,10 +158,8 @@ suite('hiding', () => {
       await release(service, service.domainKey)
       assert.deepEqual(await claimed({ hidden: 1 }), hidden.toSorted())
       await release(service, service.domainKey)
-      const { text } = await call(service, '/api/v1/domainwatch/export', {
-        query: { ...query, search: 'oculta', hidden: 0, format: 'ndjson' },
-      })
-      assert.equal(text.split('\n').filter((line) => line !== '').length, shown.length)
+      const exported = await exportedNames(service, { search: 'oculta', hidden: 0 })
+      assert.deepEqual(exported.toSorted(), shown.toSorted())
     }
     await expectHidden()
     const digits = await rule({ digits: 1, tag: 'x' })
@@ -221,14 +215,8 @@ suite('hiding', () => {
     await update(service, [{ domain: 'aviso1', note: 'nada' }])
     await stored(service, [record('avisofinal')])
     const told = async (at: WebhookReceiver, last: string) => {
-      const changes = () =>
-        at.received.flatMap(({ body }) =>
-          Object(body.data).changes.map(
-            (one: { event: string; record: { name: string } }) => `${one.event} ${one.record.name}`,
-          ),
-        )
-      while (!changes().includes(last)) await at.until(at.received.length + 1)
-      return changes()
+      while (!at.changes.includes(last)) await at.until(at.received.length + 1)
+      return at.changes
     }
     assert.deepEqual(await told(receiver, 'added avisofinal'), [
       'added aviso',
@@ -314,7 +302,7 @@ suite('tagging', () => {
       service,
       Array.from({ length: 2_500 }, (_, i) => record(`lote${i}`)),
     )
-    assert.equal((await toTags('lote2499')).length, 10)
+    assert.equal(Object(await toTags('lote2499')).length, 10)
     const { body } = await call(service, '/api/v1/domainwatch/stats', {
       query: { ...query, starts: 'lote', tags: 20 },
     })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { ChatReceiver, checkDiscord, checkNtfy, checkSlack, checkTelegram } from '../support/chat-receiver.ts'
-import { record, stored, update } from '../support/domains.ts'
+import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
@@ -104,29 +104,6 @@ suite('watches that send messages to chat services', () => {
       [telegram, ntfy, discord, slack].map(({ received }) => received.length),
       counts.map((count) => count + 1),
     )
-    await removeWatch(service, id)
-  })
-
-  test('messages in English name the change', async () => {
-    const before = telegram.received.length
-    const { id } = await watch(service, {
-      search: 'words',
-      changes: 'all',
-      language: 'en',
-      to: 'telegram:@canal',
-    })
-    await stored(service, [record('words')])
-    await idle(id)
-    await stored(service, [record('words', { status: 0 })])
-    await eventually(async () => telegram.received.length === before + 2)
-    await update(service, [{ domain: 'words', revision: 1 }])
-    await eventually(async () => telegram.received.length === before + 3)
-    const lines = telegram.received.slice(before).map(({ body }) => String(body['text']).split('\n')[1])
-    assert.deepEqual(lines, [
-      '• <code>words.cl</code>: new · agent: grupo',
-      '• <code>words.cl</code>: deleted · agent: grupo',
-      '• <code>words.cl</code>: changed (review) · agent: grupo',
-    ])
     await removeWatch(service, id)
   })
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
-import { test } from 'node:test'
+import { after, afterEach, test } from 'node:test'
 import { ChatReceiver, checkTelegram } from '../support/chat-receiver.ts'
 import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { ManualClock, startService } from '../support/service.ts'
-import { onWatch, watch, getWatches, watchUntil } from '../support/watches.ts'
-import { WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
+import { onWatch, removeWatch, watch, getWatches, watchUntil } from '../support/watches.ts'
+import { changesIn, WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const TOKEN = '1:x'
 const DAY = 24 * 60 * 60 * 1000
@@ -25,16 +25,22 @@ const delivered = ({ received }: WebhookReceiver, count: number) =>
     async () => received.reduce((sum, { body }) => sum + Number(Object(body.data).count), 0) === count,
   )
 
+const clock = new ManualClock('2026-04-04T15:00:00Z')
+const telegram = await ChatReceiver.start(checkTelegram(TOKEN))
+const flags = { 'telegram-token': `${telegram.url}/bot${TOKEN}`, 'webhook-networks': '127.0.0.0/8' }
+const service = await startService({ clock, flags })
+after(async () => {
+  await service[Symbol.asyncDispose]()
+  telegram[Symbol.dispose]()
+})
+afterEach(async () => {
+  for (const { id } of await getWatches(service)) await removeWatch(service, String(id))
+})
+const begin = (at: string) => clock.advance(Date.parse(at) - clock.now())
+
 test('a digest is one message per day at its hour, also at clock changes, and none without changes', async () => {
-  using telegram = await ChatReceiver.start(checkTelegram(TOKEN))
-  using webhook = await WebhookReceiver.start()
   // On 4 April 2026 at 24:00 (03:00 UTC), the clocks go back to 23:00.
-  const clock = new ManualClock('2026-04-04T15:00:00Z')
-  const flags = {
-    'telegram-token': `${telegram.url}/bot${TOKEN}`,
-    'webhook-networks': '127.0.0.0/8',
-  }
-  await using service = await startService({ clock, flags })
+  using webhook = await WebhookReceiver.start()
   const arrived = (count: number) => eventually(async () => telegram.received.length === count)
   const scheduled = (at: string) =>
     watchUntil(service, id, ({ next_digest, last_error }) => next_digest === at && last_error === null)
@@ -92,15 +98,88 @@ test('a digest is one message per day at its hour, also at clock changes, and no
   assert.deepEqual(toLines(telegram).at(-1), ['dia8 nuevo'])
 })
 
-test('a digest at an hour skipped in spring is sent after it, and a restart loses nothing', async () => {
-  using telegram = await ChatReceiver.start(checkTelegram(TOKEN))
+test('a webhook leaves nothing out: a long digest comes in several, and the next one on the next day', async () => {
+  using digest = await WebhookReceiver.start()
   using webhook = await WebhookReceiver.start()
+  begin('2026-06-01T15:00:00Z')
+  const { id } = await watch(service, { starts: 'parte', digest: '09:00', url: digest.url })
+  const scheduled = (at: string) => watchUntil(service, id, ({ next_digest }) => next_digest === at)
+  await scheduled('2026-06-02T13:00:00.000Z')
+  await watch(service, { starts: 'parte', url: webhook.url })
+  await stored(
+    service,
+    Array.from({ length: 120 }, (_, i) => record(`parte${i}`)),
+  )
+  await delivered(webhook, 120)
+  assert.equal(digest.received.length, 0)
+  clock.advance(DAY)
+  await digest.until(3)
+  await scheduled('2026-06-03T13:00:00.000Z')
+  assert.deepEqual(
+    digest.received.map((one) => changesIn(one).length),
+    [50, 50, 20],
+  )
+  assert.equal(new Set(digest.changes).size, 120)
+})
+
+test('the hour of a digest that passes during a pause is not made up for', async () => {
+  begin('2026-06-11T15:00:00Z')
+  const owner = await service.newKey('otra', 'domainwatch')
+  const { id } = await watch(service, { digest: '09:00', to: 'telegram:1', shared: 1 }, owner.key)
+  await watchUntil(service, id, ({ next_digest }) => next_digest === '2026-06-12T13:00:00.000Z')
+  // Nobody else schedules digests meanwhile, so that the answer shows what the edit did.
+  await service.revokeKey(owner.id)
+  await onWatch(service, 'update', { id, paused: 1 })
+  await service.sql(`UPDATE watch_destinations SET next_at = ${clock.now() - DAY}`)
+  await onWatch(service, 'update', { id, paused: 0 })
+  const [shown] = await getWatches(service)
+  assert.deepEqual([shown?.['paused'], shown?.['next_digest']], [0, null])
+  await service.newKey('otra', 'domainwatch')
+  await watchUntil(service, id, ({ next_digest }) => next_digest === '2026-06-12T13:00:00.000Z')
+})
+
+test('changes removed while a digest is read are reported after it, and later ones in the next digest', async () => {
+  using digest = await WebhookReceiver.start()
+  using webhook = await WebhookReceiver.start()
+  begin('2026-06-21T15:00:00Z')
+  const { id } = await watch(service, { starts: 'corte', digest: '09:00', url: digest.url })
+  const scheduled = (at: string) => watchUntil(service, id, ({ next_digest }) => next_digest === at)
+  await scheduled('2026-06-22T13:00:00.000Z')
+  await watch(service, { starts: 'corte', url: webhook.url })
+  await stored(service, [record('corte1')])
+  await delivered(webhook, 1)
+  const held = Promise.withResolvers<ServerResponse>()
+  digest.answer = (response) => held.resolve(response)
+  clock.advance(DAY)
+  const response = await held.promise
+  // Raised before the change, so that no reader has it in memory.
+  await service.sql('UPDATE change_log SET floor = (SELECT max(id) FROM changes) + 1')
+  await stored(service, [record('corte2')])
+  digest.answer = (next) => void next.writeHead(204).end()
+  response.writeHead(204).end()
+  await digest.until(2)
+  await scheduled('2026-06-23T13:00:00.000Z')
+  // The webhook meets the gap too, and continues after whatever is stored by then.
+  await eventually(async () => webhook.received.some(({ body }) => body.type === 'domains.gap'))
+  await stored(service, [record('corte3')])
+  await eventually(() => webhook.changes.includes('added corte3'))
+  clock.advance(DAY)
+  await digest.until(3)
+  assert.deepEqual(
+    digest.received.map((one) => [one.body.type, changesIn(one).at(-1)]),
+    [
+      ['domains.changed', 'added corte1'],
+      ['domains.gap', undefined],
+      ['domains.changed', 'added corte3'],
+    ],
+  )
+})
+
+test('a digest at an hour skipped in spring is sent after it, and a restart loses nothing', async () => {
+  using webhook = await WebhookReceiver.start()
+  const before = telegram.received.length
   // On 5 September 2026 at 24:00 (04:00 UTC), the clocks go forward to 01:00.
-  const clock = new ManualClock('2026-09-05T15:00:00Z')
-  const flags = {
-    'telegram-token': `${telegram.url}/bot${TOKEN}`,
-    'webhook-networks': '127.0.0.0/8',
-  }
+  begin('2026-09-05T15:00:00Z')
   await using first = await startService({ clock, flags })
   // It is started again, which nodes behind a balancer cannot be.
   assert.ok(first.app)
@@ -120,98 +199,11 @@ test('a digest at an hour skipped in spring is sent after it, and a restart lose
     await stored({ ...again, domainKey }, [record('salto2')])
     await delivered(webhook, 2)
     clock.advance(Date.parse('2026-09-06T04:29:59Z') - clock.now())
-    assert.equal(telegram.received.length, 0)
+    assert.equal(telegram.received.length, before)
     clock.advance(1_000)
-    await eventually(async () => telegram.received.length === 1)
-    assert.deepEqual(toLines(telegram), [['salto1 nuevo', 'salto2 nuevo']])
+    await eventually(async () => telegram.received.length === before + 1)
+    assert.deepEqual(toLines(telegram).at(-1), ['salto1 nuevo', 'salto2 nuevo'])
   } finally {
     await again.stop()
   }
-})
-
-test('a webhook leaves nothing out: a long digest comes in several, and the next one on the next day', async () => {
-  using digest = await WebhookReceiver.start()
-  using webhook = await WebhookReceiver.start()
-  const clock = new ManualClock('2026-06-01T15:00:00Z')
-  await using service = await startService({ clock, flags: { 'webhook-networks': '127.0.0.0/8' } })
-  const { id } = await watch(service, { starts: 'parte', digest: '09:00', url: digest.url })
-  const scheduled = (at: string) => watchUntil(service, id, ({ next_digest }) => next_digest === at)
-  await scheduled('2026-06-02T13:00:00.000Z')
-  await watch(service, { starts: 'parte', url: webhook.url })
-  await stored(
-    service,
-    Array.from({ length: 120 }, (_, i) => record(`parte${i}`)),
-  )
-  await delivered(webhook, 120)
-  assert.equal(digest.received.length, 0)
-  clock.advance(DAY)
-  await digest.until(3)
-  await scheduled('2026-06-03T13:00:00.000Z')
-  const names = digest.received.map(({ body }) =>
-    Object(body.data).changes.map((change: { record: { name: string } }) => change.record.name),
-  )
-  assert.deepEqual(
-    names.map(({ length }) => length),
-    [50, 50, 20],
-  )
-  assert.equal(new Set(names.flat()).size, 120)
-})
-
-test('the hour of a digest that passes during a pause is not made up for', async () => {
-  using telegram = await ChatReceiver.start(checkTelegram(TOKEN))
-  const clock = new ManualClock('2026-06-01T15:00:00Z')
-  const flags = { 'telegram-token': `${telegram.url}/bot${TOKEN}` }
-  await using service = await startService({ clock, flags })
-  const owner = await service.newKey('otra', 'domainwatch')
-  const { id } = await watch(service, { digest: '09:00', to: 'telegram:1', shared: 1 }, owner.key)
-  await watchUntil(service, id, ({ next_digest }) => next_digest === '2026-06-02T13:00:00.000Z')
-  // Nobody else schedules digests meanwhile, so that the answer shows what the edit did.
-  await service.revokeKey(owner.id)
-  await onWatch(service, 'update', { id, paused: 1 })
-  await service.sql(`UPDATE watch_destinations SET next_at = ${clock.now() - DAY}`)
-  await onWatch(service, 'update', { id, paused: 0 })
-  const [shown] = await getWatches(service)
-  assert.deepEqual([shown?.['paused'], shown?.['next_digest']], [0, null])
-  await service.newKey('otra', 'domainwatch')
-  await watchUntil(service, id, ({ next_digest }) => next_digest === '2026-06-02T13:00:00.000Z')
-})
-
-test('changes removed while a digest is read are reported after it, and later ones in the next digest', async () => {
-  using digest = await WebhookReceiver.start()
-  using webhook = await WebhookReceiver.start()
-  const clock = new ManualClock('2026-06-01T15:00:00Z')
-  await using service = await startService({ clock, flags: { 'webhook-networks': '127.0.0.0/8' } })
-  const { id } = await watch(service, { starts: 'corte', digest: '09:00', url: digest.url })
-  const scheduled = (at: string) => watchUntil(service, id, ({ next_digest }) => next_digest === at)
-  await scheduled('2026-06-02T13:00:00.000Z')
-  await watch(service, { starts: 'corte', url: webhook.url })
-  await stored(service, [record('corte1')])
-  await delivered(webhook, 1)
-  const held = Promise.withResolvers<ServerResponse>()
-  digest.answer = (response) => held.resolve(response)
-  clock.advance(DAY)
-  const response = await held.promise
-  // Raised before the change, so that no reader has it in memory.
-  await service.sql('UPDATE change_log SET floor = (SELECT max(id) FROM changes) + 1')
-  await stored(service, [record('corte2')])
-  digest.answer = (next) => void next.writeHead(204).end()
-  response.writeHead(204).end()
-  await digest.until(2)
-  await scheduled('2026-06-03T13:00:00.000Z')
-  // The webhook meets the gap too, and continues after whatever is stored by then.
-  await eventually(async () => webhook.received.some(({ body }) => body.type === 'domains.gap'))
-  await stored(service, [record('corte3')])
-  const names = ({ body }: Received) =>
-    [Object(body.data).changes ?? []].flat().map((change: { record: { name: string } }) => change.record.name)
-  await eventually(async () => webhook.received.some((one) => names(one).includes('corte3')))
-  clock.advance(DAY)
-  await digest.until(3)
-  assert.deepEqual(
-    digest.received.map((one) => [one.body.type, names(one).at(-1)]),
-    [
-      ['domains.changed', 'corte1'],
-      ['domains.gap', undefined],
-      ['domains.changed', 'corte3'],
-    ],
-  )
 })

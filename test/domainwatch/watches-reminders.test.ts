@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { record, stored } from '../support/domains.ts'
-import { eventually } from '../support/eventually.ts'
 import { ManualClock, startService } from '../support/service.ts'
 import { createWatch, onWatch, watch, getWatches } from '../support/watches.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
@@ -15,19 +14,8 @@ const START = `${new Date().toISOString().slice(0, 19)}Z`
 const local = (time: number) => new Date(time).toISOString().slice(0, 19).replace('T', ' ')
 const registered = (name: string, time: number) => record(name, { date_reg: local(time) })
 
-/** The names in webhooks, each with its event. */
-const reported = ({ received }: WebhookReceiver) =>
-  received.flatMap(({ body }) =>
-    Object(body.data).changes.map(
-      (change: { event: string; record: { name: string } }) => `${change.event} ${change.record.name}`,
-    ),
-  )
-
-const until = (receiver: WebhookReceiver, expected: readonly string[]) =>
-  eventually(
-    () => reported(receiver).length >= expected.length,
-    () => String(reported(receiver)),
-  ).then(() => assert.deepEqual(reported(receiver), expected))
+const until = async (receiver: WebhookReceiver, expected: readonly string[]) =>
+  assert.deepEqual(await receiver.untilChanges(expected.length), expected)
 
 test('each name is reported on arrival and once at its reminder, across a restart, and nothing after', async () => {
   using late = await WebhookReceiver.start()
@@ -50,7 +38,7 @@ test('each name is reported on arrival and once at its reminder, across a restar
   await until(early, ['reminder mibanco'])
   clock.advance(5 * DAY - 1_000)
   await until(early, ['reminder mibanco', 'reminder elbanco'])
-  assert.equal(reported(late).length, 3)
+  assert.equal(late.changes.length, 3)
   const { domainKey } = first
   await first.stop()
 
