@@ -76,7 +76,7 @@ const ON_BOTH_DATABASES = ['admin', 'corpus', 'domainwatch', 'imagestore', 'keys
 const ON_ONE_DATABASE = Object.entries({
   corpus: 'campaigns registrations',
   domainwatch:
-    'campaigns cursor dns dns-bodies dns-fairness dns-tcp dns-types events-atom events-readers ' +
+    'campaigns cursor dns dns-fairness dns-types events-atom events-readers ' +
     'feeds-hostile filters hostile-members import-sources last list-orders list-scans similar stats watches-channels ' +
     'watches-email watches-fairness watches-language watches-mail-limits',
   imagestore:

@@ -64,21 +64,6 @@ test('after a lame answer, a copy or a refusal the next server is queried immedi
   }
 })
 
-test('a truncated delegation is queried over TCP', async (t) => {
-  const { resolver, servers } = await setUpParent(t, [
-    ({ transport, name }) =>
-      transport === 'udp' ? { flags: FLAG.TC } : { flags: 0, authorities: [ns(name, 'ns1.hosting.cl')] },
-  ])
-  assert.deepEqual(await resolver.nameServers(NAME), found)
-  assert.deepEqual(
-    servers[0]?.queries.map(({ transport, recursive }) => [transport, recursive]),
-    [
-      ['udp', false],
-      ['tcp', false],
-    ],
-  )
-})
-
 test('servers are rotated; a silent one is skipped', async (t) => {
   const { resolver, servers } = await setUpParent(t, [delegate, () => 'silence', delegate], {
     ...PARENT,

@@ -21,6 +21,29 @@ test('a truncated response is retried over TCP', async (t) => {
   )
 })
 
+test('a response whose compressed names decode to much more than a message is a failure', async (t) => {
+  const labels = Array.from({ length: 120 }, () => [1, 0x78]).flat()
+  const { resolver } = await setUp(t, [
+    (asked) => {
+      if (asked.transport === 'udp') return { flags: FLAG.TC | FLAG.RA }
+      const question = reply(asked, { flags: FLAG.RA })
+      const record = (target: number[]) => [0xc0, 12, 0, 2, 0, 1, 0, 0, 0, 60, 0, target.length, ...target]
+      // The targets are names of 120 labels, of which all but the first have one label and a pointer to the rest.
+      const rest = question.length + 12
+      const pointer = [0xc0 | (rest >> 8), rest & 0xff]
+      const names = asked.name === 'pocos.cl' ? 200 : 2_000
+      const others = Array.from({ length: names }, (_, i) =>
+        record([2, 0x61 + (i % 26), 0x61 + ((i / 26) % 26), ...pointer]),
+      )
+      const bytes = Buffer.concat([question, Buffer.from([...record([...labels, 0]), ...others.flat()])])
+      bytes.writeUInt16BE(1 + names, 6)
+      return [bytes]
+    },
+  ])
+  assert.equal((await resolver.nameServers('pocos.cl')).kind, 'found')
+  assert.deepEqual(await resolver.nameServers('muchos.cl'), { kind: 'failed' })
+})
+
 test('TCP that hangs ends at the deadline, unless another server answers before', async (t) => {
   const hang: Handler = ({ transport }) => (transport === 'udp' ? { flags: FLAG.TC } : 'silence')
   const alone = await setUp(t, [hang], { deadlineMs: 300 })

@@ -2,44 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createResolver } from '../../src/lib/dns/index.ts'
 import { elapsed, find, found, refuse, setUp, silence, answerServfail } from './resolver-bench.ts'
-import { ns, RCODE, reply, soa, startScriptedDns, type Handler } from './scripted.ts'
+import { ns, RCODE, reply, startScriptedDns, type Handler } from './scripted.ts'
 
 /** Ten times the longest deadline. */
 const TEST_TIMEOUT_MS = 30_000
-
-test('name servers are lower-case, without final dot, sorted, without duplicates', async (t) => {
-  const { resolver } = await setUp(t, [
-    ({ name }) => ({
-      answers: [ns(name, 'NS2.Hosting.CL.'), ns(name, 'ns1.hosting.cl'), ns(name, 'ns2.hosting.cl')],
-    }),
-  ])
-  const answer = await resolver.nameServers('registrado.cl')
-  assert.deepEqual(answer, { kind: 'found', servers: ['ns1.hosting.cl', 'ns2.hosting.cl'] })
-})
-
-test('an IDN is queried in its A-label form', async (t) => {
-  const { resolver, servers } = await setUp(t, [find])
-  assert.deepEqual(await resolver.nameServers('xn--and-6ma2c.cl'), found)
-  assert.equal(servers[0]?.queries[0]?.name, 'xn--and-6ma2c.cl')
-})
-
-test('a delegation from a parent server counts as found', async (t) => {
-  const { resolver } = await setUp(t, [
-    ({ name }) => ({ flags: 0, authorities: [ns(name, 'ns1.hosting.cl')] }),
-  ])
-  assert.deepEqual(await resolver.nameServers('registrado.cl'), found)
-})
-
-test('a name without name servers is empty, a missing one does not exist', async (t) => {
-  const { resolver } = await setUp(t, [
-    ({ name }) => ({
-      rcode: name === 'libre.cl' ? RCODE.NXDOMAIN : 0,
-      authorities: [soa('cl', 300, 300)],
-    }),
-  ])
-  assert.deepEqual(await resolver.nameServers('www.registrado.cl'), { kind: 'empty' })
-  assert.deepEqual(await resolver.nameServers('libre.cl'), { kind: 'no-such-name' })
-})
 
 test('NXDOMAIN is final: no other server is queried', async (t) => {
   const { resolver, servers } = await setUp(t, [() => ({ rcode: RCODE.NXDOMAIN }), find])

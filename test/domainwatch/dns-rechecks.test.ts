@@ -3,6 +3,7 @@ import { after, test } from 'node:test'
 import { ns, RCODE, soa, startScriptedDns, type Answer } from '../dns/scripted.ts'
 import { names as listed, record, stored, update } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
+import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
 import { ManualClock, onTwoNodes, startService, type TestService } from '../support/service.ts'
 import { sql } from '../../src/storage/database/sql.ts'
@@ -36,13 +37,8 @@ const typesAsked = (name: string) =>
   dns.queries.filter((query) => query.name === name).map(({ question }) => question.type)
 const timesAsked = (name: string) => typesAsked(name).filter((type) => type === 'NS').length
 
-async function until(isSo: () => boolean | Promise<boolean>, what: () => unknown) {
-  const limit = performance.now() + 60_000
-  while (!(await isSo())) {
-    assert.ok(performance.now() < limit, JSON.stringify(what()))
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
+const until = (isSo: () => boolean | Promise<boolean>, what: () => unknown) =>
+  eventually(isSo, () => JSON.stringify(what()))
 
 /** Waits until each name was queried this many times. */
 const asked = (names: readonly string[], times: number) =>

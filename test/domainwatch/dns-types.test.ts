@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ns, RCODE, soa, startScriptedDns, type Answer, type Handler } from '../dns/scripted.ts'
 import { DNS } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
 import { parseError } from '../support/error-codes.ts'
 import { call, send } from '../support/http.ts'
 import { startService } from '../support/service.ts'
@@ -184,7 +185,7 @@ test("each type counts as a look-up in the account's share", async () => {
   const silent = call(small, DNS, { query: { api: small.domainKey, domain: 'mudo.cl', types: EVERY } })
   const queries = () => dns.queries.slice(before).filter(({ name }) => name === 'mudo.cl')
   const types = () => new Set(queries().map(({ question }) => question.type))
-  while (types().size < 4) await new Promise(setImmediate)
+  await eventually(() => types().size === 4)
   const other = await call(small, DNS, { query: { api: key, domain: DOMAIN, types: 'mx' } })
   assert.deepEqual(other.body, { status: 200, domain: DOMAIN, dns: RECORDS.ns, records: { mx: RECORDS.mx } })
   assert.equal(types().size, 4, 'the other look-ups of the silent name wait for their turn')
@@ -202,21 +203,25 @@ test('a bulk call with types runs no more look-ups at a time than one without', 
     signal: leaving.signal,
   })
   const asked = () => new Set(dns.queries.map(({ name }) => name).filter((name) => names.includes(name)))
-  while (asked().size < 14) await new Promise(setImmediate)
+  await eventually(() => asked().size >= 14)
   assert.equal(asked().size, 14, 'fourteen names with seven look-ups each')
   leaving.abort()
   await assert.rejects(response.text())
 })
 
-test('in mode parent, other types are looked up by the resolvers', async () => {
+test('in mode parent name servers are those of the delegation, and other types are looked up by the resolvers', async () => {
   const parent = await startScriptedDns(({ name }) => ({
     flags: 0,
-    authorities: [ns(name, 'ns1.hosting.cl')],
+    authorities: [ns(name, 'NS1.hosting.cl')],
   }))
   const flags = { 'dns-parent': parent.address, 'dns-servers': dns.address }
   await using other = await startService({ flags })
   const { body } = await call(other, DNS, { query: { api: other.domainKey, domain: DOMAIN, types: 'a,ns' } })
   const records = { ns: ['ns1.hosting.cl'], a: RECORDS.a }
   assert.deepEqual(body, { status: 200, domain: DOMAIN, dns: ['ns1.hosting.cl'], records })
+  assert.deepEqual(
+    parent.queries.map(({ recursive }) => recursive),
+    [false],
+  )
   await parent.stop()
 })

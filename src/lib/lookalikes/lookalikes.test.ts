@@ -162,7 +162,7 @@ test('the cost of edits is that of the reference', () => {
       const wanted = cost <= matcher.maxCost ? cost : TOO_MUCH
       assert.equal(matcher.distance.compare(octets, 0, octets.length, matcher.maxCost), wanted)
     }),
-    { numRuns: 700 },
+    { numRuns: 500 },
   )
 })
 
@@ -179,7 +179,7 @@ test('the cost of a name inside another is that of the reference', () => {
       const wanted = referenceInside(name, other, vocabulary)
       assert.equal(cost >= TOO_MUCH ? Infinity : cost, wanted, `${name} in ${other}`)
     }),
-    { numRuns: 1_500 },
+    { numRuns: 600 },
   )
 })
 

@@ -39,9 +39,9 @@ test('patterns match the same on bytes as on text, at any offset', () => {
       assert.equal(found, wanted, `${prefix}${glob} on ${prefix}${text}`)
       matched += Number(wanted)
     }),
-    { numRuns: 5_000 },
+    { numRuns: 2_000 },
   )
-  assert.ok(matched > 300, `only ${matched} matched`)
+  assert.ok(matched > 120, `only ${matched} matched`)
 })
 
 test('a star matches as little as possible, and no byte is matched twice', () => {
