@@ -59,7 +59,6 @@ const EXCEPTIONS: Readonly<Record<string, Tier>> = {
   'test/http/keyless-bodies.test.ts': 'faults',
   'test/http/slow-readers.test.ts': 'faults',
   'test/imagestore/fair-turns.test.ts': 'faults',
-  'test/imagestore/link-floods.test.ts': 'faults',
   'test/imagestore/link-in-browser.test.ts': 'browser',
   'test/transfer/backup-damage.test.ts': 'faults',
   'test/transfer/hostile-backup.test.ts': 'faults',
@@ -80,9 +79,8 @@ const ON_ONE_DATABASE = Object.entries({
     'feeds-hostile filters hostile-members import-sources last list-orders list-scans similar stats watches-channels ' +
     'watches-email watches-fairness watches-language watches-mail-limits',
   imagestore:
-    'bmp-heic bombs corpus eager hostile-containers image-fields link-addresses link-colours link-grammar link-metadata ' +
-    'link-modifiers link-negotiation link-originals modifier-table strip svg-encodings svg-references ticket-addresses ' +
-    'upload-encodings upload-refusals watermarks',
+    'bmp-heic bombs corpus eager hostile-containers link-addresses link-colours link-grammar link-metadata link-modifiers ' +
+    'link-negotiation link-originals strip svg tables upload-requests watermarks',
   keys: 'failed-keys rate',
 }).flatMap(([folder, names]) => names.split(' ').map((name) => `test/${folder}/${name}.test.ts`))
 /** Files of the contract of which nodes skip tests that PostgreSQL has a part in. */

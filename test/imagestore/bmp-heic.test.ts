@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, suite, test } from 'node:test'
+import { test } from 'node:test'
 import sharp from 'sharp'
 import { bytesOf, DAMAGED, expectedHash, ImageClient, plain } from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startImages } from '../support/image-service.ts'
+import { startService } from '../support/service.ts'
 
 /**
  * Quarters in red and green above blue and white, in Display P3, 60 by 40 pixels, which a property of the picture turns clockwise, as
@@ -67,82 +68,73 @@ const [UPRIGHT, TURNED] = [
   [BLUE, RED, WHITE, GREEN],
 ]
 
-suite('BMP and HEIC', () => {
-  let service: TestService
-  let fotos: ImageClient
+const { client: fotos } = await startImages()
 
-  before(async () => {
-    service = await startService()
-    fotos = new ImageClient(service.url, service.imageKey)
-  })
-  after(() => service[Symbol.asyncDispose]())
+for (const { name, bytes, mime, size, colours } of [
+  { name: 'BMP', bytes: drawing, mime: 'image/bmp', size: [80, 60], colours: UPRIGHT },
+  { name: 'HEIC', bytes: heic, mime: 'image/heic', size: [40, 60], colours: TURNED },
+]) {
+  test(`${name}: the original stays as it is, and other formats are made from its pixels`, async () => {
+    const hash = expectedHash(bytes)
+    const uploaded = await fotos.upload(bytes)
+    assert.equal(uploaded.status, 200)
+    const { width, height } = uploaded.body
+    assert.deepEqual([width, height, uploaded.body['hash']], [...size, hash])
+    assert.equal((await fotos.get(hash)).body['mime'], mime)
+    assert.equal((await fotos.list({ mime })).body['total'], 1)
 
-  for (const { name, bytes, mime, size, colours } of [
-    { name: 'BMP', bytes: drawing, mime: 'image/bmp', size: [80, 60], colours: UPRIGHT },
-    { name: 'HEIC', bytes: heic, mime: 'image/heic', size: [40, 60], colours: TURNED },
-  ]) {
-    test(`${name}: the original stays as it is, and other formats are made from its pixels`, async () => {
-      const hash = expectedHash(bytes)
-      const uploaded = await fotos.upload(bytes)
-      assert.equal(uploaded.status, 200)
-      const { width, height } = uploaded.body
-      assert.deepEqual([width, height, uploaded.body['hash']], [...size, hash])
-      assert.equal((await fotos.get(hash)).body['mime'], mime)
-      assert.equal((await fotos.list({ mime })).body['total'], 1)
+    const original = await fotos.link(hash)
+    assert.equal(original.headers.get('content-type'), mime)
+    assert.deepEqual(await bytesOf(original), bytes)
 
-      const original = await fotos.link(hash)
-      assert.equal(original.headers.get('content-type'), mime)
-      assert.deepEqual(await bytesOf(original), bytes)
-
-      for (const [link, accept, type] of [
-        [`${hash}.png`, '*/*', 'image/png'],
-        [`${hash}&m=w_40`, '*/*', 'image/jpeg'],
-        [`${hash}&m=f_auto`, 'image/webp,*/*', 'image/webp'],
-        [`${hash}&m=w_40,f_auto`, 'image/avif,image/heic,image/*', 'image/'],
-      ] as const) {
-        const answer = await fotos.link(link, { headers: { accept } })
-        assert.equal(answer.status, 200, link)
-        const converted = answer.headers.get('content-type') ?? ''
-        assert.ok(converted.startsWith(type) && converted !== mime, `${link}: ${converted}`)
-        await assertQuarters(await bytesOf(answer), colours, link)
-      }
-      // Not every browser shows the type of the original: a client that names no type does not get it.
-      const unnamed = await fotos.link(`${hash}&m=f_auto`, { headers: { accept: '*/*' } })
-      assert.match(unnamed.headers.get('content-type') ?? '', /^image\/(?:jpeg|png)$/)
-      const { width: shown } = await sharp(await bytesOf(await fotos.link(`${hash}.webp`))).metadata()
-      assert.equal(shown, size[0])
-    })
-  }
-
-  test('a HEIC keeps its EXIF in a derivative that asks for it, upright', async () => {
-    const kept = await bytesOf(await fotos.link(`${expectedHash(heic)}&m=meta_keep,f_jpg`))
-    const { exif, orientation = 1, width, height } = await sharp(kept).metadata()
-    assert.match(exif?.toString('latin1') ?? '', /Catalejo/)
-    assert.deepEqual([orientation, width, height], [1, 40, 60])
-    await assertQuarters(kept, TURNED, 'meta_keep')
-  })
-
-  test('a cut, a lying header and too many pixels are refused', async () => {
-    const huge = bmp(8, 8)
-    huge.writeInt32LE(30_000, 18)
-    huge.writeInt32LE(30_000, 22)
-    const runs = Buffer.from(huge)
-    runs.writeUInt16LE(8, 28)
-    runs.writeUInt32LE(1, 30)
-    const damagedHeic = Buffer.from(heic)
-    // The length of the first unit of the picture.
-    damagedHeic.fill(0xff, heic.indexOf('mdat') + 4, heic.indexOf('mdat') + 8)
-    for (const [name, bytes, reason] of [
-      ['a cut BMP', drawing.subarray(0, -200), 'damaged'],
-      ['a BMP of more pixels than it has', huge, 'damaged'],
-      ['runs of 900 million pixels', runs, 'too_many_pixels'],
-      ['a cut HEIC', heic.subarray(0, -200), 'damaged'],
-      ['a HEIC that does not decode', damagedHeic, 'damaged'],
+    for (const [link, accept, type] of [
+      [`${hash}.png`, '*/*', 'image/png'],
+      [`${hash}&m=w_40`, '*/*', 'image/jpeg'],
+      [`${hash}&m=f_auto`, 'image/webp,*/*', 'image/webp'],
+      [`${hash}&m=w_40,f_auto`, 'image/avif,image/heic,image/*', 'image/'],
     ] as const) {
-      const answer = await fotos.upload(bytes)
-      assert.deepEqual([plain(answer), answer.reason], [DAMAGED, reason], name)
+      const answer = await fotos.link(link, { headers: { accept } })
+      assert.equal(answer.status, 200, link)
+      const converted = answer.headers.get('content-type') ?? ''
+      assert.ok(converted.startsWith(type) && converted !== mime, `${link}: ${converted}`)
+      await assertQuarters(await bytesOf(answer), colours, link)
     }
+    // Not every browser shows the type of the original: a client that names no type does not get it.
+    const unnamed = await fotos.link(`${hash}&m=f_auto`, { headers: { accept: '*/*' } })
+    assert.match(unnamed.headers.get('content-type') ?? '', /^image\/(?:jpeg|png)$/)
+    const { width: shown } = await sharp(await bytesOf(await fotos.link(`${hash}.webp`))).metadata()
+    assert.equal(shown, size[0])
   })
+}
+
+test('a HEIC keeps its EXIF in a derivative that asks for it, upright', async () => {
+  const kept = await bytesOf(await fotos.link(`${expectedHash(heic)}&m=meta_keep,f_jpg`))
+  const { exif, orientation = 1, width, height } = await sharp(kept).metadata()
+  assert.match(exif?.toString('latin1') ?? '', /Catalejo/)
+  assert.deepEqual([orientation, width, height], [1, 40, 60])
+  await assertQuarters(kept, TURNED, 'meta_keep')
+})
+
+test('a cut, a lying header and too many pixels are refused', async () => {
+  const huge = bmp(8, 8)
+  huge.writeInt32LE(30_000, 18)
+  huge.writeInt32LE(30_000, 22)
+  const runs = Buffer.from(huge)
+  runs.writeUInt16LE(8, 28)
+  runs.writeUInt32LE(1, 30)
+  const damagedHeic = Buffer.from(heic)
+  // The length of the first unit of the picture.
+  damagedHeic.fill(0xff, heic.indexOf('mdat') + 4, heic.indexOf('mdat') + 8)
+  for (const [name, bytes, reason] of [
+    ['a cut BMP', drawing.subarray(0, -200), 'damaged'],
+    ['a BMP of more pixels than it has', huge, 'damaged'],
+    ['runs of 900 million pixels', runs, 'too_many_pixels'],
+    ['a cut HEIC', heic.subarray(0, -200), 'damaged'],
+    ['a HEIC that does not decode', damagedHeic, 'damaged'],
+  ] as const) {
+    const answer = await fotos.upload(bytes)
+    assert.deepEqual([plain(answer), answer.reason], [DAMAGED, reason], name)
+  }
 })
 
 test('without metadata a HEIC is stored without its EXIF, and looks the same', async () => {

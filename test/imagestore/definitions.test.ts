@@ -6,8 +6,8 @@ import { after, test } from 'node:test'
 import sharp from 'sharp'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, send, type Fields } from '../support/http.ts'
-import { bytesOf, expectedHash, ImageClient } from '../support/images.ts'
-import { startService } from '../support/service.ts'
+import { bytesOf, expectedHash } from '../support/images.ts'
+import { startImages } from '../support/image-service.ts'
 
 const solid = (width: number, height: number, background: string) =>
   sharp({ create: { width, height, channels: 3, background } })
@@ -21,10 +21,8 @@ const folder = await temporaryFolder()
 after(() => folder[Symbol.asyncDispose]())
 const file = join(folder.path, 'images.json')
 await writeFile(file, JSON.stringify({ presets: { ficha: 'w_100' }, watermarks: { sello: { image } } }))
-const service = await startService({ flags: { 'image-settings': file } })
-after(() => service[Symbol.asyncDispose]())
+const { service, client } = await startImages({ flags: { 'image-settings': file } })
 const admin = await service.newKey('dueña', 'admin')
-const client = new ImageClient(service.url, service.imageKey)
 for (const bytes of [mark, photo]) await client.upload(bytes)
 
 async function define(path: 'presets' | 'watermarks', fields: Fields) {
@@ -119,13 +117,8 @@ test('a definition that is not valid is refused, and stores nothing', async () =
     assert.deepEqual([answer.status, answer.code], [status, code], JSON.stringify(fields))
   }
   assert.deepEqual([await list('presets'), await list('watermarks')], before)
-  const refused = await send(
-    service,
-    '/api/v1/admin/presets',
-    { name: 'a', modifiers: 'w_1' },
-    { query: { api: service.imageKey } },
-  )
-  assert.equal(refused.status, 403)
+  const { status } = await call(service, '/api/v1/admin/presets', { query: { api: service.imageKey } })
+  assert.equal(status, 403)
 })
 
 test('there are at most 1,000 of each, and those there are can still change', async () => {

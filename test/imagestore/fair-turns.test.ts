@@ -1,8 +1,20 @@
-/** Clients take turns at heavy images: no client waits for the queue of another, or indefinitely. */
+/** Clients take turns at heavy images: no client waits for the queue of another, or indefinitely; what nobody waits for is dropped. */
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { Agent, get } from 'node:http'
+import { test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
-import { answerOf, bytesOf, expectedHash, ImageClient, plain, problem } from '../support/images.ts'
+import { metric } from '../support/http.ts'
+import { startImages } from '../support/image-service.ts'
+import {
+  answerOf,
+  bytesOf,
+  expectedHash,
+  ImageClient,
+  NO_IMAGE,
+  noise,
+  plain,
+  problem,
+} from '../support/images.ts'
 import { BLOBS_VARIABLE } from '../support/s3.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -12,20 +24,23 @@ const MANY = 12
 /** The maximum number of these served before a newcomer: those that run when it arrives. */
 const FEW = 4
 
-/** Heavy to draw, as anything with filters, and done within a fraction of a second; each in bytes of its own. */
-const filtered = (number: number, octaves = 60) =>
-  Buffer.from(
-    `<svg xmlns="http://www.w3.org/2000/svg" width="600" height="600"><!-- ${number} -->
-     <filter id="f"><feTurbulence baseFrequency="0.05" numOctaves="${octaves}"/></filter>
-     <rect width="600" height="600" filter="url(#f)"/></svg>`,
-  )
+const drawing = (width: number, height: number, content = '') =>
+  Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${content}</svg>`)
 
+/** A square of turbulence, covered as many times; each in bytes of its own. */
+const filtered = (number: number, octaves: number, side: number, layers: number) =>
+  drawing(
+    side,
+    side,
+    `<!-- ${number} --><filter id="f"><feTurbulence baseFrequency="0.05" numOctaves="${octaves}"/></filter>
+     ${`<rect width="${side}" height="${side}" filter="url(#f)"/>`.repeat(layers)}`,
+  )
+/** Heavy to draw, as anything with filters, and done within a fraction of a second. */
+const heavy = (number: number) => filtered(number, 60, 600, 1)
 /** Takes minutes to draw. */
-const endless = Buffer.from(
-  `<svg xmlns="http://www.w3.org/2000/svg" width="4000" height="4000">
-   <filter id="f"><feTurbulence baseFrequency="0.05" numOctaves="40"/></filter>
-   ${'<rect width="4000" height="4000" filter="url(#f)"/>'.repeat(40)}</svg>`,
-)
+const endless = (number: number) => filtered(number, 40, 4_000, 40)
+/** Whose cost nobody knows. */
+const light = (number: number) => filtered(number, 2, 600, 1)
 
 const times = (count: number, write: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => write(i)).join('')
@@ -34,17 +49,12 @@ const styled = [
   `<style>rect ~ rect ~ g ~ rect {}</style>${times(20_000, () => '<rect/>')}`,
   `<style>${times(6_000, (i) => `.c${i}{}`)}</style>${times(6_000, (i) => `<g class="c${i}"/>`)}`,
   `<style>g:nth-of-type(7) {}</style>${times(20_000, () => '<g/>')}`,
-].map((content) =>
-  Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40">${content}</svg>`),
-)
+].map((content) => drawing(60, 40, content))
 
-const FLAGS = {
-  'image-workers': '1',
-  'image-wait': '200',
-  'trusted-proxies': '127.0.0.1',
-}
-const LIMITS = { imageQueue: 32 }
-// A balancer hides from the test which node a client is sent to.
+const flags = { 'image-workers': '1', 'image-wait': '200', 'trusted-proxies': '127.0.0.1' }
+const limits = { imageQueue: 32 }
+const patient = { imageTimeoutMs: 300_000 }
+// A balancer hides from the test which node a client is sent to, and from the node that a client has left.
 const balanced = BLOBS_VARIABLE in process.env && 'behind a balancer'
 
 /** Counts what has settled, so that the order in which clients are served shows. */
@@ -57,126 +67,87 @@ class Settled {
   }
 }
 
-async function metric({ url }: TestService, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text()
-  return Number(new RegExp(`^catalejo_images_${name} (\\d+)`, 'm').exec(text)?.[1])
+const waiting = (service: TestService) => metric(service, 'images_waiting')
+
+const { service, client, newClient } = await startImages({ flags, limits })
+const image = heavy(0)
+const hash = expectedHash(image)
+assert.equal((await client.upload(image)).status, 200)
+
+async function ask(from: string, path: string) {
+  const response = await client.link(path, { headers: { 'x-forwarded-for': from } })
+  return { status: response.status, bytes: await bytesOf(response) }
+}
+let width = 400
+const fresh = () => `${hash}&m=w_${width++},f_png`
+
+async function flood(paths: readonly string[], addresses: readonly string[]) {
+  const flood = new Settled()
+  for (const [i, path] of paths.entries()) flood.add(ask(addresses[i % addresses.length] ?? '', path))
+  await eventually(async () => (await waiting(service)) + flood.count >= paths.length - 2)
+  return flood
 }
 
-const waiting = (service: TestService) => metric(service, 'waiting')
+/** Asserts that a visitor is served long before a flood has ended. */
+async function assertServed(others: Settled, path: string) {
+  const before = others.count
+  assert.equal((await ask('203.0.113.2', path)).status, 200)
+  assert.ok(others.count - before <= FEW, `${others.count - before} were served before`)
+  await Promise.all(others.all)
+}
 
-suite('heavy images of many clients', { skip: balanced, timeout: 240_000 }, () => {
-  let service: TestService
-  let client: ImageClient
-  const image = filtered(0)
-  const hash = expectedHash(image)
-  let width = 400
+for (const [name, addresses] of [
+  ['one IPv6 network', Array.from({ length: MANY }, (_, i) => `2001:db8:0:1::${i + 1}`)],
+  ['several others', ['203.0.113.3', '203.0.113.4', '203.0.113.5', '203.0.113.6']],
+] as const) {
+  test(`a visitor does not wait for the queue of the addresses of ${name}`, { skip: balanced }, async () =>
+    assertServed(await flood(Array.from({ length: MANY }, fresh), addresses), fresh()),
+  )
+}
 
-  before(async () => {
-    service = await startService({ flags: FLAGS, limits: LIMITS })
-    client = new ImageClient(service.url, service.imageKey)
-    assert.equal((await client.upload(image)).status, 200)
-  })
-  after(() => service[Symbol.asyncDispose]())
-
-  const ask = async (from: string, path: string, signal?: AbortSignal) => {
-    const headers = { 'x-forwarded-for': from }
-    const response = await client.link(path, { headers, signal: signal ?? null })
-    return { status: response.status, bytes: await bytesOf(response) }
-  }
-  const fresh = () => `${hash}&m=w_${width++},f_png`
-
-  async function flood(paths: readonly string[], addresses: readonly string[], signal?: AbortSignal) {
-    const flood = new Settled()
-    for (const [i, path] of paths.entries())
-      flood.add(ask(addresses[i % addresses.length] ?? '', path, signal))
-    await eventually(async () => (await waiting(service)) + flood.count >= paths.length - 2)
-    return flood
-  }
-  const paths = () => Array.from({ length: MANY }, fresh)
-
-  test('a visitor does not wait for the queue of another address', async () => {
-    const others = await flood(paths(), ['203.0.113.1'])
-    const before = others.count
-    assert.equal((await ask('203.0.113.2', fresh())).status, 200)
-    assert.ok(others.count - before <= FEW, `${others.count - before} were served before`)
-    await Promise.all(others.all)
-  })
-
-  test('a visitor does not wait for several addresses of one IPv6 network', async () => {
-    const network = Array.from({ length: MANY }, (_, i) => `2001:db8:0:1::${i + 1}`)
-    const others = await flood(paths(), network)
-    const before = others.count
-    assert.equal((await ask('203.0.113.2', fresh())).status, 200)
-    assert.ok(others.count - before <= FEW, `${others.count - before} were served before`)
-    await Promise.all(others.all)
-    const four = await flood(paths(), ['203.0.113.3', '203.0.113.4', '203.0.113.5', '203.0.113.6'])
-    const earlier = four.count
-    assert.equal((await ask('203.0.113.2', fresh())).status, 200)
-    assert.ok(four.count - earlier <= FEW, `${four.count - earlier} were served before`)
-    await Promise.all(four.all)
-  })
-
-  test("a request for a job in another client's queue runs in the turn of the requester", async () => {
-    const wanted = paths()
-    const last = wanted.at(-1) ?? ''
-    const stop = new AbortController()
-    const others = await flood(wanted, ['203.0.113.7'], stop.signal)
-    const before = others.count
-    const own = ask('203.0.113.8', last)
-    // It is not lost when those leave who asked first.
-    await own
-    assert.ok(others.count - before <= FEW + 1, `${others.count - before} were served before`)
-    const again = fresh()
-    others.add(ask('203.0.113.7', again, stop.signal))
-    const kept = ask('203.0.113.8', again)
-    await eventually(async () => (await waiting(service)) > 0)
-    stop.abort()
-    assert.deepEqual([(await own).status, (await kept).status], [200, 200])
-    await Promise.all(others.all)
-  })
-
-  test('uploads of one application delay neither another application nor a visitor', async () => {
-    const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
+test(
+  'uploads of one application delay neither another application nor a visitor',
+  { skip: balanced },
+  async () => {
+    const other = await newClient('otra')
     const uploads = new Settled()
-    for (let i = 1; i <= MANY; i++) uploads.add(other.upload(filtered(i)))
+    for (let i = 1; i <= MANY; i++) uploads.add(other.upload(heavy(i)))
     await eventually(async () => (await waiting(service)) + uploads.count >= MANY - 2)
     const before = uploads.count
-    const [upload, link] = await Promise.all([client.upload(filtered(-1)), ask('203.0.113.9', fresh())])
+    const [upload, link] = await Promise.all([client.upload(heavy(-1)), ask('203.0.113.9', fresh())])
     assert.deepEqual([upload.status, link.status], [200, 200])
     assert.ok(uploads.count - before <= FEW + 1, `${uploads.count - before} were served before`)
     await Promise.all(uploads.all)
-  })
+  },
+)
 
-  test('an ordinary image does not wait for large outputs whose cost is underestimated', async () => {
-    const plain = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"/>')
+test(
+  'an ordinary image does not wait for large outputs whose cost is underestimated',
+  { skip: balanced },
+  async () => {
+    const plain = drawing(60, 40)
     assert.equal((await client.upload(plain)).status, 200)
     const large = Array.from(
-      { length: MANY },
-      (_, i) => `${expectedHash(plain)}&m=w_${3_000 + i},h_2500,c_scale,up,blur_30,f_webp`,
+      { length: 7 },
+      (_, i) => `${expectedHash(plain)}&m=w_${2_000 + i},h_1600,c_scale,up,blur_30,f_webp`,
     )
-    const others = await flood(large, ['203.0.113.14'])
-    const before = others.count
-    assert.equal((await ask('203.0.113.15', `${expectedHash(plain)}&m=w_20`)).status, 200)
-    assert.ok(others.count - before <= FEW, `${others.count - before} were served before`)
-    await Promise.all(others.all)
-  })
-})
+    await assertServed(await flood(large, ['203.0.113.14']), `${expectedHash(plain)}&m=w_20`)
+  },
+)
 
 test('a long wait ends with 503', { skip: balanced, timeout: 300_000 }, async () => {
   await using service = await startService({
-    flags: { ...FLAGS, 'image-wait': '1s' },
-    limits: { ...LIMITS, imageTimeoutMs: 300_000 },
+    flags: { ...flags, 'image-wait': '1s' },
+    limits: { ...limits, ...patient },
   })
   const client = new ImageClient(service.url, service.imageKey)
-  const image = filtered(0, 2)
+  const image = light(0)
   assert.equal((await client.upload(image)).status, 200)
   const stop = new AbortController()
-  const running = client.upload(endless, {}, stop.signal).catch(() => undefined)
-  const decoding = async () =>
-    /^catalejo_images_decoding 1$/m.test(await (await fetch(`${service.url}/metrics`)).text())
-  await eventually(decoding)
+  const running = client.upload(endless(0), {}, stop.signal).catch(() => undefined)
+  await eventually(async () => (await metric(service, 'images_decoding')) === 1)
   const link = await client.link(`${expectedHash(image)}&m=w_100`)
-  const upload = await client.upload(filtered(1, 2))
+  const upload = await client.upload(light(1))
   for (const answer of [await answerOf(link), upload]) {
     assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
     assert.deepEqual(plain(answer), OVERLOAD)
@@ -192,9 +163,8 @@ test('a long wait ends with 503', { skip: balanced, timeout: 300_000 }, async ()
   assert.ok(visitors < 30, `${visitors} visitors joined`)
   for (const response of joined) assert.deepEqual(plain(await answerOf(await response)), OVERLOAD)
   // Usual images of others do not wait for heavy ones at all.
-  const usual = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"/>')
-  const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
-  assert.equal((await other.upload(usual)).status, 200)
+  const other = await newClient('otra')
+  assert.equal((await other.upload(drawing(20, 20))).status, 200)
   stop.abort()
   await running
 })
@@ -203,22 +173,103 @@ test(
   'ordinary images do not wait while style sheets are read',
   { skip: balanced, timeout: 300_000 },
   async () => {
-    await using service = await startService({
-      flags: FLAGS,
-      limits: { ...LIMITS, imageTimeoutMs: 300_000 },
-    })
+    await using service = await startService({ flags, limits: { ...limits, ...patient } })
     const client = new ImageClient(service.url, service.imageKey)
-    const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
+    const other = await newClient('otra')
     const stop = new AbortController()
     const uploads = new Settled()
     for (const bytes of styled) uploads.add(other.upload(bytes, {}, stop.signal))
     await eventually(async () => (await waiting(service)) === 2)
-    for (let width = 1; width <= 5; width++) {
-      const usual = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20"/>`
-      assert.equal((await client.upload(Buffer.from(usual))).status, 200)
-    }
-    assert.deepEqual([uploads.count, await metric(service, 'restarts_total')], [0, 0])
+    for (let width = 1; width <= 5; width++)
+      assert.equal((await client.upload(drawing(width, 20))).status, 200)
+    assert.deepEqual([uploads.count, await metric(service, 'images_restarts_total')], [0, 0])
     stop.abort()
     await Promise.all(uploads.all)
   },
 )
+
+test(
+  'uploads whose clients left while their images were in line, or being decoded, are dropped',
+  { skip: balanced },
+  async () => {
+    await using service = await startService({ flags, limits: { imageQueue: 8, ...patient } })
+    const client = new ImageClient(service.url, service.imageKey)
+    const stop = new AbortController()
+    const images = Array.from({ length: 4 }, (_, i) => endless(i))
+    const left = images.map((image) => client.upload(image, {}, stop.signal).catch(() => undefined))
+    // One is drawn, the others wait for its place among those that take long.
+    const decoding = () => metric(service, 'images_decoding')
+    await eventually(async () => (await waiting(service)) === 3 && (await decoding()) === 1)
+    stop.abort()
+    assert.deepEqual(
+      await Promise.all(left),
+      images.map(() => undefined),
+    )
+    await eventually(async () => (await waiting(service)) + (await decoding()) === 0)
+    for (const image of images) assert.deepEqual(plain(await client.get(expectedHash(image))), NO_IMAGE)
+  },
+)
+
+test('a crowd of links', async (context) => {
+  await using service = await startService({
+    flags: { 'image-workers': '1', 'trusted-proxies': '127.0.0.1' },
+  })
+  const client = new ImageClient(service.url, service.imageKey)
+  const photo = await noise(1_000, 700).jpeg().toBuffer()
+  let thumbnail = 100
+  const link = () => `${expectedHash(photo)}&m=w_${thumbnail++}`
+  /** Work of seconds at its own size. */
+  const large = await noise(3_000, 2_000).jpeg().toBuffer()
+  for (const bytes of [photo, large]) assert.equal((await client.upload(bytes)).status, 200)
+  const askFor = (from: string) => client.link(link(), { headers: { 'x-forwarded-for': from } })
+
+  await context.test('a gallery of a hundred cold images never breaks on 100 connections', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 100 })
+    const toStatus = () =>
+      new Promise<number | undefined>((resolve, reject) => {
+        get(`${service.url}/i/${link()}`, { agent }, (response) =>
+          response.resume().on('end', () => resolve(response.statusCode)),
+        ).on('error', reject)
+      })
+    const statuses = await Promise.all(Array.from({ length: 100 }, toStatus))
+    assert.deepEqual(new Set(statuses), new Set([200]))
+    agent.destroy()
+  })
+
+  await context.test('only a client with more than 200 waiting links is refused', async () => {
+    let served = 0
+    const work = Array.from({ length: 300 }, async () => {
+      const response = await askFor('203.0.113.1')
+      if (response.status === 200) served++
+      await response.arrayBuffer()
+      return [response.status, response.headers.get('retry-after')] as const
+    })
+    await eventually(async () => (await waiting(service)) >= 200)
+    const before = served
+    assert.equal((await askFor('203.0.113.2')).status, 200)
+    assert.ok(served - before <= FEW, `${served - before} were served before`)
+    const refused = (await Promise.all(work)).filter(([status]) => status !== 200)
+    // Two were rendered at the start.
+    assert.ok(refused.length > 0 && served >= 202, `${served} served`)
+    assert.deepEqual(new Set(refused.map(String)), new Set(['503,1']))
+  })
+
+  // With a store behind a network, reads under way keep their places until they end.
+  await context.test('abandoned requests are not rendered', { skip: balanced }, async () => {
+    const stop = new AbortController()
+    const options = { headers: { 'x-forwarded-for': '203.0.113.9' }, signal: stop.signal }
+    const left = Array.from({ length: 4 }, (_, i) =>
+      client.link(`${expectedHash(large)}&m=w_${2_000 + i},f_avif`, options).catch(() => undefined),
+    )
+    await eventually(async () => (await waiting(service)) === 3)
+    stop.abort()
+    await Promise.all(left)
+    await eventually(async () => (await waiting(service)) === 0)
+    // There is room for as many again, once their resources are released.
+    await eventually(async () => {
+      const again = await Promise.all(Array.from({ length: 4 }, () => askFor('203.0.113.9')))
+      await Promise.all(again.map((response) => response.arrayBuffer()))
+      return again.every(({ status }) => status === 200)
+    })
+  })
+})

@@ -1,9 +1,9 @@
 /** Containers that name the same bytes again and again: a small file must not take much time or memory. */
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { test } from 'node:test'
 import sharp from 'sharp'
-import { bytesOf, DAMAGED, expectedHash, gradient, ImageClient, plain, pngChunk } from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { bytesOf, DAMAGED, expectedHash, gradient, plain, pngChunk } from '../support/images.ts'
+import { startImages } from '../support/image-service.ts'
 
 const SECRET = 'Calle Falsa 742'
 const DIRECTORY_AT = 8
@@ -178,129 +178,108 @@ function toBigTiff(tiff: Buffer): Buffer {
   return Buffer.concat([header, ...directories])
 }
 
-suite('containers that repeat themselves', () => {
-  let service: TestService
-  let client: ImageClient
+const { service, client } = await startImages()
 
-  before(async () => {
-    service = await startService()
-    client = new ImageClient(service.url, service.imageKey)
+const quadratic: readonly (readonly [name: string, bytes: Buffer])[] = [
+  ['a JPEG whose EXIF points to itself 5,000 times', jpegWith(exifSegment(loopingExif))],
+  ['a JPEG with 200 of these', jpegWith(...toEntries(200, exifSegment(loopingExif)))],
+  ['a PNG whose EXIF points to itself', pngWith(pngChunk('eXIf', loopingExif))],
+  ['a WebP whose EXIF points to itself', webpWithExif()],
+  ['a WebP of 200,000 frames', longAnimation],
+]
+for (const [name, bytes] of quadratic) {
+  test(`${name} is rejected before it is decoded`, async () => {
+    const rejected = async () => (await service.log()).split('would take quadratic time').length
+    const before = await rejected()
+    assert.deepEqual(plain(await client.upload(bytes)), DAMAGED)
+    assert.equal(await rejected(), before + 1)
   })
-  after(() => service[Symbol.asyncDispose]())
+}
 
-  const quadratic: readonly (readonly [name: string, bytes: Buffer])[] = [
-    ['a JPEG whose EXIF points to itself 5,000 times', jpegWith(exifSegment(loopingExif))],
-    ['a JPEG with 200 of these', jpegWith(...toEntries(200, exifSegment(loopingExif)))],
-    ['a PNG whose EXIF points to itself', pngWith(pngChunk('eXIf', loopingExif))],
-    ['a WebP whose EXIF points to itself', webpWithExif()],
-    ['a WebP of 200,000 frames', longAnimation],
-  ]
-  for (const [name, bytes] of quadratic) {
-    test(`${name} is rejected before it is decoded`, async () => {
-      const rejected = async () => (await service.log()).split('would take quadratic time').length
-      const before = await rejected()
-      assert.deepEqual(plain(await client.upload(bytes)), DAMAGED)
-      assert.equal(await rejected(), before + 1)
-    })
-  }
-
-  test('an EXIF directory that points to itself once, and a WebP of 1,000 frames, are accepted', async () => {
-    const once = toExif([entry(34665, 4, 1, DIRECTORY_AT), entry(274, 3, 1, 6)])
-    const { status, body } = await client.upload(jpegWith(exifSegment(once)))
-    assert.deepEqual([status, body['width'], body['height']], [200, 40, 60])
-    assert.equal((await client.upload(await animatedWebp(1_000))).status, 200)
-  })
-
-  test('a TIFF of 5,000 pages is decoded in one pass', async () => {
-    assert.equal((await client.upload(tiffOfPages(5_000))).status, 200)
-  })
-
-  const alternately = (page: number) => 1 + (page % 2)
-
-  test('a TIFF of 2,000 pages of different sizes is accepted', async () => {
-    assert.equal((await client.upload(tiffOfPages(2_000, alternately))).status, 200)
-  })
-
-  test('every page of a TIFF of different sizes is decoded', async () => {
-    for (const convert of [(bytes: Buffer) => bytes, toBigTiff]) {
-      assert.equal((await client.upload(convert(tiffOfPages(5, alternately)))).status, 200)
-      for (let damaged = 0; damaged < 5; damaged++) {
-        const pastTheEnd = (page: number) => (page === damaged ? 1_000_000 : 8)
-        const bytes = convert(tiffOfPages(5, alternately, pastTheEnd))
-        assert.deepEqual(plain(await client.upload(bytes)), DAMAGED, `page ${damaged}`)
-      }
-    }
-  })
-
-  test('a TIFF whose directory is its own successor is rejected', async () => {
-    assert.deepEqual(plain(await client.upload(tiffWith(() => [], true))), DAMAGED)
-  })
-
-  const kept = async (bytes: Buffer) => {
-    assert.equal((await client.upload(bytes)).status, 200)
-    const link = await client.link(`${expectedHash(bytes)}&m=w_30,f_png,meta_keep`)
-    assert.equal(link.status, 200)
-    return sharp(await bytesOf(link)).metadata()
-  }
-
-  test('meta_keep drops an XMP packet whose thumbnails have no end', async () => {
-    assert.match((await kept(jpegWithXmp('<x:Data/>'))).xmp?.toString() ?? '', /Calle Falsa/)
-    const { xmp } = await kept(jpegWithXmp('<x:Thumbnails>'.repeat(4_000)))
-    assert.ok(xmp === undefined)
-  })
-
-  test('meta_keep repeats no EXIF value more often than its bytes allow', async () => {
-    const bytes = jpegWith(exifSegment(toExif(toEntries(5_000, entry(315, 2, 4_000, 1_000)))))
-    const { exif } = await kept(bytes)
-    assert.ok(exif === undefined || exif.length < 2 * bytes.length)
-  })
+test('an EXIF directory that points to itself once, and a WebP of 1,000 frames, are accepted', async () => {
+  const once = toExif([entry(34665, 4, 1, DIRECTORY_AT), entry(274, 3, 1, 6)])
+  const { status, body } = await client.upload(jpegWith(exifSegment(once)))
+  assert.deepEqual([status, body['width'], body['height']], [200, 40, 60])
+  assert.equal((await client.upload(await animatedWebp(1_000))).status, 200)
 })
 
-suite('the same while metadata is stripped', () => {
-  let service: TestService
-  let client: ImageClient
+const alternately = (page: number) => 1 + (page % 2)
 
-  before(async () => {
-    service = await startService({ flags: { strip: '1' } })
-    client = new ImageClient(service.url, service.imageKey)
-  })
-  after(() => service[Symbol.asyncDispose]())
+test('TIFFs of thousands of pages, of one size or of different ones, are accepted', async () => {
+  assert.equal((await client.upload(tiffOfPages(5_000))).status, 200)
+  assert.equal((await client.upload(tiffOfPages(1_000, alternately))).status, 200)
+})
 
-  const stored = async (bytes: Buffer) => {
-    const { status, body } = await client.upload(bytes)
-    assert.equal(status, 200)
-    return bytesOf(await client.link(String(body['hash'])))
+test('every page of a TIFF of different sizes is decoded', async () => {
+  for (const convert of [(bytes: Buffer) => bytes, toBigTiff]) {
+    assert.equal((await client.upload(convert(tiffOfPages(5, alternately)))).status, 200)
+    for (let damaged = 0; damaged < 5; damaged++) {
+      const pastTheEnd = (page: number) => (page === damaged ? 1_000_000 : 8)
+      const bytes = convert(tiffOfPages(5, alternately, pastTheEnd))
+      assert.deepEqual(plain(await client.upload(bytes)), DAMAGED, `page ${damaged}`)
+    }
   }
+})
 
-  test('an AVIF of extents of no bytes is stripped', async () => {
-    const bytes = avifOfManyExtents(500_000)
-    assert.ok([200, 401].includes((await client.upload(bytes)).status))
-    assert.equal((await client.upload(avif)).status, 200)
-  })
+test('a TIFF whose directory is its own successor is rejected', async () => {
+  assert.deepEqual(plain(await client.upload(tiffWith(() => [], true))), DAMAGED)
+})
 
-  test('what follows the boxes of an AVIF is removed', async () => {
-    const bytes = Buffer.concat([avif, box('uuid', Buffer.from(SECRET)), Buffer.from(SECRET)])
-    const stripped = await stored(bytes)
-    assert.equal(stripped.includes(SECRET), false)
-    assert.ok((await sharp(stripped).raw().toBuffer()).equals(await sharp(avif).raw().toBuffer()))
-  })
+const kept = async (bytes: Buffer) => {
+  assert.equal((await client.upload(bytes)).status, 200)
+  const link = await client.link(`${expectedHash(bytes)}&m=w_30,f_png,meta_keep`)
+  assert.equal(link.status, 200)
+  return sharp(await bytesOf(link)).metadata()
+}
 
-  test('a TIFF whose entries all name the same megabytes is stripped', async () => {
-    const start = tiffWith(() => [])
-    const at = start.length + 1_000_000
-    const size = 15_000_000
-    const many = tiffWith(() => toEntries(60_000, entry(40_000, 7, size, at)))
-    const bytes = Buffer.concat([many, Buffer.alloc(at + size - many.length, SECRET)])
-    assert.ok([200, 401].includes((await client.upload(bytes)).status))
-  })
+test('meta_keep drops an XMP packet whose thumbnails have no end', async () => {
+  assert.match((await kept(jpegWithXmp('<x:Data/>'))).xmp?.toString() ?? '', /Calle Falsa/)
+  const { xmp } = await kept(jpegWithXmp('<x:Thumbnails>'.repeat(4_000)))
+  assert.ok(xmp === undefined)
+})
 
-  test('a TIFF whose directory of 60,000 entries is its own successor is rejected', async () => {
-    const bytes = tiffWith(() => toEntries(60_000, entry(532, 3, 1, 1)), true)
-    assert.deepEqual(plain(await client.upload(bytes)), DAMAGED)
-  })
+test('meta_keep repeats no EXIF value more often than its bytes allow', async () => {
+  const bytes = jpegWith(exifSegment(toExif(toEntries(5_000, entry(315, 2, 4_000, 1_000)))))
+  const { exif } = await kept(bytes)
+  assert.ok(exif === undefined || exif.length < 2 * bytes.length)
+})
 
-  test('a JPEG of millions of segments is stripped', async () => {
-    const original = jpegWith(repeat(4_500_000, segment(0xe5, Buffer.alloc(0))))
-    assert.ok((await stored(original)).equals(jpeg))
-  })
+const { client: stripping } = await startImages({ flags: { strip: '1' } })
+
+const stored = async (bytes: Buffer) => {
+  const { status, body } = await stripping.upload(bytes)
+  assert.equal(status, 200)
+  return bytesOf(await stripping.link(String(body['hash'])))
+}
+
+test('an AVIF of extents of no bytes is stripped', async () => {
+  const bytes = avifOfManyExtents(500_000)
+  assert.ok([200, 401].includes((await stripping.upload(bytes)).status))
+  assert.equal((await stripping.upload(avif)).status, 200)
+})
+
+test('what follows the boxes of an AVIF is removed', async () => {
+  const bytes = Buffer.concat([avif, box('uuid', Buffer.from(SECRET)), Buffer.from(SECRET)])
+  const stripped = await stored(bytes)
+  assert.equal(stripped.includes(SECRET), false)
+  assert.ok((await sharp(stripped).raw().toBuffer()).equals(await sharp(avif).raw().toBuffer()))
+})
+
+test('a TIFF whose entries all name the same megabytes is stripped', async () => {
+  const start = tiffWith(() => [])
+  const at = start.length + 1_000_000
+  const size = 15_000_000
+  const many = tiffWith(() => toEntries(60_000, entry(40_000, 7, size, at)))
+  const bytes = Buffer.concat([many, Buffer.alloc(at + size - many.length, SECRET)])
+  assert.ok([200, 401].includes((await stripping.upload(bytes)).status))
+})
+
+test('a TIFF whose directory of 60,000 entries is its own successor is rejected', async () => {
+  const bytes = tiffWith(() => toEntries(60_000, entry(532, 3, 1, 1)), true)
+  assert.deepEqual(plain(await stripping.upload(bytes)), DAMAGED)
+})
+
+test('a JPEG of millions of segments is stripped', async () => {
+  const original = jpegWith(repeat(4_500_000, segment(0xe5, Buffer.alloc(0))))
+  assert.ok((await stored(original)).equals(jpeg))
 })

@@ -1,12 +1,12 @@
 /** The whole grammar of modifiers, by property, through the public door. */
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import sharp from 'sharp'
 import { FIELDS, linkTokens, modifiers } from '../../src/imagestore/modifiers/index.ts'
 import { propertyRuns } from '../support/effort.ts'
-import { animation, answerOf, bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { animation, answerOf, bytesOf, expectedHash, gradient } from '../support/images.ts'
+import { startImages } from '../support/image-service.ts'
 
 const side = fc.integer({ min: 1, max: 120 })
 const word = (...texts: string[]) => fc.constantFrom(...texts)
@@ -76,83 +76,74 @@ function promised(w: number, h: number, fit: string, up: boolean): readonly [num
   }
 }
 
-suite('the grammar of modifiers', () => {
-  let service: TestService
-  let client: ImageClient
+// Each is rendered again, so that equal bytes come from equal plans and not from a cache.
+const { client } = await startImages({ flags: { 'derivative-cache': '0', 'memory-cache': '0' } })
+for (const [, bytes] of images) assert.equal((await client.upload(bytes)).status, 200)
 
-  before(async () => {
-    // Each is rendered again, so that equal bytes come from equal plans and not from a cache.
-    service = await startService({ flags: { 'derivative-cache': '0', 'memory-cache': '0' } })
-    client = new ImageClient(service.url, service.imageKey)
-    for (const [, bytes] of images) assert.equal((await client.upload(bytes)).status, 200)
-  })
-  after(() => service[Symbol.asyncDispose]())
-
-  for (const [name, bytes] of images) {
-    test(`${name}: any modifier is applied or rejected by name, in any order`, () =>
-      fc.assert(
-        fc.asyncProperty(modifier, async ([tokens, shuffled]) => {
-          const link = `${expectedHash(bytes)}&m=`
-          const first = await client.link(link + tokens.join(','))
-          const other = await client.link(link + shuffled.join(','))
-          assert.equal(other.status, first.status)
-          assert.ok(first.status === 200 || first.status === 400, `${first.status}: ${tokens.join(',')}`)
-          if (first.status === 400) {
-            const { body } = await answerOf(first)
-            // The part that `rect_` cuts out may be outside of a small image.
-            assert.match(String(body['msg']), /^El modificador (dpr_4|rect_[\d_]+) no es válido/)
-            return other.body?.cancel()
-          }
-          assert.equal(other.headers.get('etag'), first.headers.get('etag'))
-          const made = await bytesOf(first)
-          assert.ok((await bytesOf(other)).equals(made))
-          // The original of an SVG may come, where nothing else was asked for.
-          const { width, height, pageHeight } = await sharp(made).metadata()
-          assert.ok(width >= 1 && (pageHeight ?? height) >= 1)
-          assert.ok(width <= 8_192 && (pageHeight ?? height) <= 8_192)
-        }),
-        { numRuns: 3 },
-      ))
-  }
-
-  test('sizes are exact', () =>
+for (const [name, bytes] of images) {
+  test(`${name}: any modifier is applied or rejected by name, in any order`, () =>
     fc.assert(
-      fc.asyncProperty(
-        side,
-        side,
-        word('fit', 'fill', 'pad', 'crop', 'scale'),
-        fc.boolean(),
-        async (w, h, fit, up) => {
-          const [, photo] = images[0] ?? []
-          assert.ok(photo !== undefined)
-          const link = `${expectedHash(photo)}&m=w_${w},h_${h},c_${fit}${up ? ',up' : ''}`
-          const { width, height } = await sharp(await bytesOf(await client.link(link))).metadata()
-          assert.deepEqual([width, height], promised(w, h, fit, up), link)
-        },
-      ),
-      { numRuns: propertyRuns(40) },
+      fc.asyncProperty(modifier, async ([tokens, shuffled]) => {
+        const link = `${expectedHash(bytes)}&m=`
+        const first = await client.link(link + tokens.join(','))
+        const other = await client.link(link + shuffled.join(','))
+        assert.equal(other.status, first.status)
+        assert.ok(first.status === 200 || first.status === 400, `${first.status}: ${tokens.join(',')}`)
+        if (first.status === 400) {
+          const { body } = await answerOf(first)
+          // The part that `rect_` cuts out may be outside of a small image.
+          assert.match(String(body['msg']), /^El modificador (dpr_4|rect_[\d_]+) no es válido/)
+          return other.body?.cancel()
+        }
+        assert.equal(other.headers.get('etag'), first.headers.get('etag'))
+        const made = await bytesOf(first)
+        assert.ok((await bytesOf(other)).equals(made))
+        // The original of an SVG may come, where nothing else was asked for.
+        const { width, height, pageHeight } = await sharp(made).metadata()
+        assert.ok(width >= 1 && (pageHeight ?? height) >= 1)
+        assert.ok(width <= 8_192 && (pageHeight ?? height) <= 8_192)
+      }),
+      { numRuns: 3 },
     ))
+}
 
-  test('no text causes a server error', () =>
-    fc.assert(
-      fc.asyncProperty(
-        fc.oneof(
-          fc.string({ unit: 'binary', maxLength: 60 }),
-          fc
-            .array(
-              word('w_', '9', ',', '_', '.', 'webp', 'sig_', 'exp_', 'p_', 'g_xy_', 'x', '%', '&m=', '?'),
-              { maxLength: 12 },
-            )
-            .map((parts) => parts.join('')),
-        ),
-        async (text) => {
-          const [, photo] = images[0] ?? []
-          assert.ok(photo !== undefined)
-          const response = await client.link(`${expectedHash(photo)}&m=${encodeURIComponent(text)}`)
-          await response.body?.cancel()
-          assert.ok(response.status < 500, `${response.status}: ${text}`)
-        },
+test('sizes are exact', () =>
+  fc.assert(
+    fc.asyncProperty(
+      side,
+      side,
+      word('fit', 'fill', 'pad', 'crop', 'scale'),
+      fc.boolean(),
+      async (w, h, fit, up) => {
+        const [, photo] = images[0] ?? []
+        assert.ok(photo !== undefined)
+        const link = `${expectedHash(photo)}&m=w_${w},h_${h},c_${fit}${up ? ',up' : ''}`
+        const { width, height } = await sharp(await bytesOf(await client.link(link))).metadata()
+        assert.deepEqual([width, height], promised(w, h, fit, up), link)
+      },
+    ),
+    { numRuns: propertyRuns(40) },
+  ))
+
+test('no text causes a server error', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        fc.string({ unit: 'binary', maxLength: 60 }),
+        fc
+          .array(
+            word('w_', '9', ',', '_', '.', 'webp', 'sig_', 'exp_', 'p_', 'g_xy_', 'x', '%', '&m=', '?'),
+            { maxLength: 12 },
+          )
+          .map((parts) => parts.join('')),
       ),
-      { numRuns: propertyRuns(100) },
-    ))
-})
+      async (text) => {
+        const [, photo] = images[0] ?? []
+        assert.ok(photo !== undefined)
+        const response = await client.link(`${expectedHash(photo)}&m=${encodeURIComponent(text)}`)
+        await response.body?.cancel()
+        assert.ok(response.status < 500, `${response.status}: ${text}`)
+      },
+    ),
+    { numRuns: propertyRuns(100) },
+  ))

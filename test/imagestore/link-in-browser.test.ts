@@ -1,11 +1,12 @@
 /** A real browser runs nothing that comes from a public link, whatever was uploaded and however a page embeds it. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { after, before, suite, test } from 'node:test'
-import { chromium as playwright, type Browser } from 'playwright-core'
+import { after, test } from 'node:test'
+import { chromium as playwright } from 'playwright-core'
 import { chromiumPath } from '../servers/packages.ts'
-import { expectedHash, gradient, ImageClient, noise } from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { expectedHash, gradient } from '../support/images.ts'
+import { startImages } from '../support/image-service.ts'
 
 const TIMEOUT_MS = 30_000
 /** What any of the scripts does when it runs: asks for something that is written down. */
@@ -35,103 +36,79 @@ const mixed = async () => {
   ])
 }
 
-suite('images in a browser', () => {
-  let service: TestService
-  let browser: Browser
-  let client: ImageClient
+const { service, client } = await startImages()
+const browser = await playwright.launch({
+  executablePath: await chromiumPath(),
+  args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+  timeout: TIMEOUT_MS,
+})
+after(() => browser.close())
 
-  before(async () => {
-    service = await startService()
-    client = new ImageClient(service.url, service.imageKey)
-    browser = await playwright.launch({
-      executablePath: await chromiumPath(),
-      args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-      timeout: TIMEOUT_MS,
-    })
-  })
-  after(async () => {
-    await browser?.close()
-    await service?.[Symbol.asyncDispose]()
-  })
+/** What scripts of this address, and of what it embeds, asked for and were answered. */
+async function visit(address: string): Promise<string[]> {
+  const page = await browser.newPage()
+  page.setDefaultTimeout(TIMEOUT_MS)
+  const answered: string[] = []
+  // What a policy forbids is counted as a request by the browser, but nobody answers it.
+  page.on('response', (response) => answered.push(response.url()))
+  await page.goto(address, { waitUntil: 'load' })
+  await page.mouse.click(30, 30)
+  // The browser's own clock: a page without scripts cannot be asked whether it is done.
+  await page.waitForTimeout(300)
+  await page.close()
+  return answered.filter((url) => url.includes('?ran'))
+}
 
-  /** What scripts of this address, and of what it embeds, asked for and were answered. */
-  async function visit(address: string): Promise<string[]> {
-    const page = await browser.newPage()
-    page.setDefaultTimeout(TIMEOUT_MS)
-    const answered: string[] = []
-    // What a policy forbids is counted as a request by the browser, but nobody answers it.
-    page.on('response', (response) => answered.push(response.url()))
-    await page.goto(address, { waitUntil: 'load' })
-    await page.mouse.click(30, 30)
-    // The browser's own clock: a page without scripts cannot be asked whether it is done.
-    await page.waitForTimeout(300)
-    await page.close()
-    return answered.filter((url) => url.includes('?ran'))
+/** Serves these pages; resolves to its origin. */
+async function serve(write: (path: string | undefined) => readonly [type: string, body: string | Buffer]) {
+  const server = createServer((request, response) => {
+    const [type, body] = write(request.url)
+    response.setHeader('content-type', type).end(body)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return {
+    origin: `http://127.0.0.1:${address.port}`,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
+}
 
-  test('the browser runs it if served with its own type', async () => {
-    await using server = createServer((request, response) => {
-      response.setHeader('content-type', request.url === '/page' ? 'text/html' : 'image/svg+xml')
-      response.end(request.url === '/page' ? HTML : scripted)
-    }).listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.once('listening', resolve))
-    const address = server.address()
-    assert.ok(typeof address === 'object' && address !== null)
-    for (const path of ['/image.svg', '/page']) {
-      const page = await browser.newPage()
-      const ran = page.waitForResponse(/\?ran/, { timeout: TIMEOUT_MS })
-      await page.goto(`http://127.0.0.1:${address.port}${path}`)
-      await ran
-      await page.close()
-    }
-  })
-
-  for (const [name, make] of [
-    ['an SVG with script', async () => scripted],
-    ['a GIF that is a page as well', mixed],
-  ] as const) {
-    test(`${name} runs nothing, opened or embedded`, async () => {
-      const bytes = await make()
-      assert.equal((await client.upload(bytes, { name: 'page.html', mime: 'text/html' })).status, 200)
-      const link = `${service.url}/i/${expectedHash(bytes)}`
-      assert.deepEqual(await visit(link), [])
-      assert.deepEqual(await visit(`${link}?m=w_40`), [])
-      const page = ['iframe src', 'object data', 'embed src', 'img src'].map((tag) => {
-        return `<${tag}="${link}" type="text/html" width=90 height=90></${tag.split(' ')[0]}>`
-      })
-      await using server = createServer((_request, response) => {
-        response.setHeader('content-type', 'text/html')
-        response.end(`${page.join('')}<script src="${link}"></script><link rel=stylesheet href="${link}">`)
-      }).listen(0, '127.0.0.1')
-      await new Promise((resolve) => server.once('listening', resolve))
-      const address = server.address()
-      assert.ok(typeof address === 'object' && address !== null)
-      assert.deepEqual(await visit(`http://127.0.0.1:${address.port}/`), [])
-    })
-  }
-
-  test('a page of a hundred cold thumbnails shows all of them', async () => {
-    const bytes = await noise(1_500, 1_000).jpeg().toBuffer()
-    assert.equal((await client.upload(bytes)).status, 200)
+test('the browser runs it if served with its own type', async () => {
+  await using server = await serve((path) =>
+    path === '/page' ? ['text/html', HTML] : ['image/svg+xml', scripted],
+  )
+  for (const path of ['/image.svg', '/page']) {
     const page = await browser.newPage()
-    page.setDefaultTimeout(TIMEOUT_MS)
-    const sources = Array.from(
-      { length: 100 },
-      (_, i) => `${client.url}/i/${expectedHash(bytes)}&amp;m=w_${i + 10}`,
-    )
-    await page.setContent(sources.map((source) => `<img src="${source}">`).join(''), { waitUntil: 'load' })
-    const widths = await page.locator('img').evaluateAll((images) => images.map((image) => image.clientWidth))
-    assert.deepEqual(
-      widths,
-      sources.map((_, i) => i + 10),
-    )
+    const ran = page.waitForResponse(/\?ran/, { timeout: TIMEOUT_MS })
+    await page.goto(server.origin + path)
+    await ran
     await page.close()
-  })
+  }
+})
 
-  test('a page under the name of an image is not saved', async () => {
-    for (const bytes of [HTML, `<!DOCTYPE html><svg></svg>${HTML}`, `<!--<svg>-->${HTML}`]) {
-      const answer = await client.upload(Buffer.from(bytes), { name: 'foto.svg', mime: 'image/svg+xml' })
-      assert.equal(answer.status, 401)
-    }
+for (const [name, make] of [
+  ['an SVG with script', async () => scripted],
+  ['a GIF that is a page as well', mixed],
+] as const) {
+  test(`${name} runs nothing, opened or embedded`, async () => {
+    const bytes = await make()
+    assert.equal((await client.upload(bytes, { name: 'page.html', mime: 'text/html' })).status, 200)
+    const link = `${service.url}/i/${expectedHash(bytes)}`
+    assert.deepEqual(await visit(link), [])
+    assert.deepEqual(await visit(`${link}?m=w_40`), [])
+    const page = ['iframe src', 'object data', 'embed src', 'img src'].map((tag) => {
+      return `<${tag}="${link}" type="text/html" width=90 height=90></${tag.split(' ')[0]}>`
+    })
+    const html = `${page.join('')}<script src="${link}"></script><link rel=stylesheet href="${link}">`
+    await using server = await serve(() => ['text/html', html])
+    assert.deepEqual(await visit(server.origin), [])
   })
+}
+
+test('a page under the name of an image is not saved', async () => {
+  for (const bytes of [HTML, `<!DOCTYPE html><svg></svg>${HTML}`, `<!--<svg>-->${HTML}`]) {
+    const answer = await client.upload(Buffer.from(bytes), { name: 'foto.svg', mime: 'image/svg+xml' })
+    assert.equal(answer.status, 401)
+  }
 })

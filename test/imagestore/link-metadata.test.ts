@@ -1,10 +1,10 @@
 /** What `meta_keep` keeps: what is said of a picture, and no other picture. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { after, before, suite, test } from 'node:test'
+import { test } from 'node:test'
 import sharp from 'sharp'
-import { bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { bytesOf, expectedHash, gradient } from '../support/images.ts'
+import { startImages } from '../support/image-service.ts'
 
 const thumbnail = await gradient(16, 12).jpeg().toBuffer()
 const base64 = thumbnail.toString('base64')
@@ -98,67 +98,55 @@ const full = Buffer.concat([
 /** How often a picture begins in some bytes. */
 const begins = (bytes: Buffer) => bytes.toString('latin1').split('\xff\xd8\xff').length - 1
 
-suite('meta_keep', () => {
-  let service: TestService
-  let client: ImageClient
+const { client } = await startImages()
+assert.equal((await client.upload(full)).status, 200)
 
-  before(async () => {
-    service = await startService()
-    client = new ImageClient(service.url, service.imageKey)
-    assert.equal((await client.upload(full)).status, 200)
+const derive = async (modifier: string) => {
+  const response = await client.link(`${expectedHash(full)}&m=${modifier}`)
+  assert.equal(response.status, 200)
+  return bytesOf(response)
+}
+
+for (const [modifier, format] of [
+  ['w_30,meta_keep', 'jpeg'],
+  ['w_30,r_90,pad_2,meta_keep', 'jpeg'],
+  ['w_30,meta_keep,f_webp', 'webp'],
+  ['w_30,meta_keep,f_png', 'png'],
+  ['w_30,meta_keep,f_avif', 'heif'],
+] as const) {
+  test(`${modifier}: keeps author and rights, and no thumbnail`, async () => {
+    const made = await derive(modifier)
+    const { exif, xmp: kept, icc, orientation = 1, format: written } = await sharp(made).metadata()
+    assert.equal(written, format)
+    assert.match(exif?.toString('latin1') ?? '', /Autora Secreta/)
+    assert.match(kept?.toString() ?? '', /Todos los derechos/)
+    assert.doesNotMatch(kept?.toString() ?? '', /Thumbnails|GImg:image/)
+    assert.deepEqual([orientation, icc], [1, undefined])
+    assert.equal(begins(made), format === 'jpeg' ? 1 : 0)
+    assert.ok(!made.includes(base64.slice(20, 60)))
+    assert.equal(made.includes('Agencia'), format === 'jpeg')
   })
-  after(() => service[Symbol.asyncDispose]())
+}
 
-  const derive = async (modifier: string) => {
-    const response = await client.link(`${expectedHash(full)}&m=${modifier}`)
-    assert.equal(response.status, 200)
-    return bytesOf(response)
-  }
+test('without it no metadata is kept', async () => {
+  const made = await derive('w_30')
+  const { exif, xmp: kept, iptc: other } = await sharp(made).metadata()
+  assert.deepEqual([exif, kept, other], [undefined, undefined, undefined])
+})
 
-  for (const [modifier, format] of [
-    ['w_30,meta_keep', 'jpeg'],
-    ['w_30,h_30,c_fill,g_nw,meta_keep', 'jpeg'],
-    ['w_30,r_90,pad_2,meta_keep', 'jpeg'],
-    ['w_30,meta_keep,f_webp', 'webp'],
-    ['w_30,meta_keep,f_png', 'png'],
-    ['w_30,meta_keep,f_avif', 'heif'],
-    ['w_30,gray,rad_3,meta_keep,f_png', 'png'],
-    ['meta_keep', 'jpeg'],
-  ] as const) {
-    test(`${modifier}: keeps author and rights, and no thumbnail`, async () => {
-      const made = await derive(modifier)
-      const { exif, xmp: kept, icc, orientation = 1, format: written } = await sharp(made).metadata()
-      assert.equal(written, format)
-      assert.match(exif?.toString('latin1') ?? '', /Autora Secreta/)
-      assert.match(kept?.toString() ?? '', /Todos los derechos/)
-      assert.doesNotMatch(kept?.toString() ?? '', /Thumbnails|GImg:image/)
-      assert.deepEqual([orientation, icc], [1, undefined])
-      assert.equal(begins(made), format === 'jpeg' ? 1 : 0)
-      assert.ok(!made.includes(base64.slice(20, 60)))
-      assert.equal(made.includes('Agencia'), format === 'jpeg')
-    })
-  }
-
-  test('without it no metadata is kept', async () => {
-    const made = await derive('w_30')
-    const { exif, xmp: kept, iptc: other } = await sharp(made).metadata()
-    assert.deepEqual([exif, kept, other], [undefined, undefined, undefined])
-  })
-
-  test('CMYK colours are the same with and without it', async () => {
-    const cmyk = await readFile(new URL('../fixtures/dhash/cmyk.jpg', import.meta.url))
-    const profiled = await gradient(60, 40).toColourspace('cmyk').withIccProfile('cmyk').jpeg().toBuffer()
-    for (const bytes of [cmyk, profiled]) {
-      await client.upload(bytes)
-      for (const format of ['f_png', 'f_jpg', 'f_webp']) {
-        const [plain, kept] = await Promise.all(
-          ['', ',meta_keep'].map(async (more) => {
-            const made = await bytesOf(await client.link(`${expectedHash(bytes)}&m=${format}${more}`))
-            return sharp(made).removeAlpha().raw().toBuffer()
-          }),
-        )
-        assert.ok(plain !== undefined && kept?.equals(plain), format)
-      }
+test('CMYK colours are the same with and without it', async () => {
+  const cmyk = await readFile(new URL('../fixtures/dhash/cmyk.jpg', import.meta.url))
+  const profiled = await gradient(60, 40).toColourspace('cmyk').withIccProfile('cmyk').jpeg().toBuffer()
+  for (const bytes of [cmyk, profiled]) {
+    await client.upload(bytes)
+    for (const format of ['f_png', 'f_jpg', 'f_webp']) {
+      const [plain, kept] = await Promise.all(
+        ['', ',meta_keep'].map(async (more) => {
+          const made = await bytesOf(await client.link(`${expectedHash(bytes)}&m=${format}${more}`))
+          return sharp(made).removeAlpha().raw().toBuffer()
+        }),
+      )
+      assert.ok(plain !== undefined && kept?.equals(plain), format)
     }
-  })
+  }
 })

@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { after, before, suite, test } from 'node:test'
+import { test } from 'node:test'
 import { corpus, inCorpus } from '../support/corpus.ts'
-import {
-  answerOf,
-  expectedHash,
-  gradient,
-  ImageClient,
-  NO_IMAGE,
-  plain,
-  problem,
-  stamped,
-} from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { answerOf, expectedHash, gradient, NO_IMAGE, plain, problem, stamped } from '../support/images.ts'
+import { startImages } from '../support/image-service.ts'
 
 const NAUGHTY = new URL('naughty-strings.json', corpus)
 const png = await gradient(20, 10).png().toBuffer()
@@ -33,127 +24,118 @@ const malformedHashes: Readonly<Record<string, string>> = {
   'very long': 'a'.repeat(6_000),
 }
 
-suite('get and delete', () => {
-  let service: TestService
-  let fotos: ImageClient
+const { service, client: fotos } = await startImages()
+assert.equal((await fotos.upload(png)).status, 200)
 
-  before(async () => {
-    service = await startService()
-    fotos = new ImageClient(service.url, service.imageKey)
-    assert.equal((await fotos.upload(png)).status, 200)
+for (const [name, hash] of Object.entries(malformedHashes)) {
+  test(`a hash that names no image: ${name}`, async () => {
+    assert.deepEqual(plain(await fotos.get(hash)), NO_IMAGE)
+    assert.deepEqual(plain(await fotos.remove(hash)), NO_IMAGE)
   })
-  after(() => service[Symbol.asyncDispose]())
+}
 
-  for (const [name, hash] of Object.entries(malformedHashes)) {
-    test(`a hash that names no image: ${name}`, async () => {
-      assert.deepEqual(plain(await fotos.get(hash)), NO_IMAGE)
-      assert.deepEqual(plain(await fotos.remove(hash)), NO_IMAGE)
-    })
-  }
+test('get without hash, or with an empty one', async () => {
+  const refused = problem(401, 'Ha fallado la solicitud')
+  assert.deepEqual(plain(await fotos.call('GET', 'get')), refused)
+  assert.deepEqual(plain(await fotos.get('')), refused)
+  assert.deepEqual(plain(await answerOf(await fetch(`${fotos.endpoint('get')}&hash`))), refused)
+})
 
-  test('get without hash, or with an empty one', async () => {
-    const refused = problem(401, 'Ha fallado la solicitud')
-    assert.deepEqual(plain(await answerOf(await fetch(fotos.endpoint('get')))), refused)
-    assert.deepEqual(plain(await fotos.get('')), refused)
-    assert.deepEqual(plain(await answerOf(await fetch(`${fotos.endpoint('get')}&hash`))), refused)
-  })
-
-  test('of a repeated hash the last counts', async () => {
-    const hash = expectedHash(png)
-    const get = async (query: string) => (await fetch(`${fotos.endpoint('get')}&${query}`)).status
-    assert.equal(await get(`hash=nada&hash=${hash}`), 200)
-    assert.equal(await get(`hash=${hash}&hash=nada`), 404)
-    assert.equal(await get(`hash=${hash}&otro=x`), 200)
-  })
-
-  test('delete without hash names no image', async () => {
-    const answer = await answerOf(await fetch(fotos.endpoint('delete'), { method: 'POST' }))
-    assert.deepEqual(plain(answer), NO_IMAGE)
-  })
-
+test('of a repeated hash the last counts', async () => {
   const hash = expectedHash(png)
-  const json = { 'content-type': 'application/json' }
-  const form = new FormData()
-  form.set('hash', hash)
-  const ways: Readonly<Record<string, { query?: Record<string, string>; init: RequestInit }>> = {
-    'DELETE, query': { query: { hash }, init: { method: 'DELETE' } },
-    'POST, query': { query: { hash }, init: { method: 'POST' } },
-    'POST, urlencoded': { init: { method: 'POST', body: new URLSearchParams({ hash }) } },
-    'POST, JSON': { init: { method: 'POST', headers: json, body: JSON.stringify({ hash }) } },
-    'POST, multipart': { init: { method: 'POST', body: form } },
-    'DELETE, JSON': { init: { method: 'DELETE', headers: json, body: JSON.stringify({ hash }) } },
-    'the query wins': {
-      query: { hash },
-      init: { method: 'POST', body: new URLSearchParams({ hash: 'a'.repeat(32) }) },
-    },
-  }
-  for (const [name, { query, init }] of Object.entries(ways)) {
-    test(`delete by ${name}`, async () => {
-      assert.equal((await fotos.upload(png)).status, 200)
-      assert.equal((await fotos.link(hash)).status, 200)
-      const answer = await answerOf(await fetch(fotos.endpoint('delete', query), init))
-      assert.deepEqual(plain(answer), { status: 200, body: { status: 200, hash } })
-      assert.deepEqual(plain(await fotos.get(hash)), NO_IMAGE)
-      assert.deepEqual(plain(await answerOf(await fotos.link(hash))), NO_IMAGE)
-      assert.deepEqual(plain(await fotos.remove(hash)), NO_IMAGE)
-    })
-  }
+  const get = async (query: string) => (await fetch(`${fotos.endpoint('get')}&${query}`)).status
+  assert.equal(await get(`hash=nada&hash=${hash}`), 200)
+  assert.equal(await get(`hash=${hash}&hash=nada`), 404)
+  assert.equal(await get(`hash=${hash}&otro=x`), 200)
+})
 
-  test('with the key in the body', async () => {
+test('delete without hash names no image', async () => {
+  const answer = await fotos.call('POST', 'delete')
+  assert.deepEqual(plain(answer), NO_IMAGE)
+})
+
+const hash = expectedHash(png)
+const json = { 'content-type': 'application/json' }
+const form = new FormData()
+form.set('hash', hash)
+const ways: Readonly<Record<string, { query?: Record<string, string>; init: RequestInit }>> = {
+  'DELETE, query': { query: { hash }, init: { method: 'DELETE' } },
+  'POST, query': { query: { hash }, init: { method: 'POST' } },
+  'POST, urlencoded': { init: { method: 'POST', body: new URLSearchParams({ hash }) } },
+  'POST, JSON': { init: { method: 'POST', headers: json, body: JSON.stringify({ hash }) } },
+  'POST, multipart': { init: { method: 'POST', body: form } },
+  'DELETE, JSON': { init: { method: 'DELETE', headers: json, body: JSON.stringify({ hash }) } },
+  'the query wins': {
+    query: { hash },
+    init: { method: 'POST', body: new URLSearchParams({ hash: 'a'.repeat(32) }) },
+  },
+}
+for (const [name, { query, init }] of Object.entries(ways)) {
+  test(`delete by ${name}`, async () => {
     assert.equal((await fotos.upload(png)).status, 200)
-    const body = new URLSearchParams({ api: service.imageKey, hash })
-    const answer = await fetch(`${service.url}/api/v1/imagestore/delete`, { method: 'POST', body })
-    assert.deepEqual(plain(await answerOf(answer)), { status: 200, body: { status: 200, hash } })
+    assert.equal((await fotos.link(hash)).status, 200)
+    const answer = await answerOf(await fetch(fotos.endpoint('delete', query), init))
+    assert.deepEqual(plain(answer), { status: 200, body: { status: 200, hash } })
+    assert.deepEqual(plain(await fotos.get(hash)), NO_IMAGE)
+    assert.deepEqual(plain(await answerOf(await fotos.link(hash))), NO_IMAGE)
+    assert.deepEqual(plain(await fotos.remove(hash)), NO_IMAGE)
   })
+}
 
-  async function assertNamesReturn(names: readonly string[]): Promise<void> {
-    // Few images under name after name: what is known already need not be decoded again.
-    const images = Array.from({ length: 8 }, (_, index) => stamped(png, `nombre ${index}`))
-    for (let start = 0; start < names.length; start += images.length) {
-      await Promise.all(
-        images.map(async (image, offset) => {
-          const name = names[start + offset]
-          if (name === undefined) return
-          assert.deepEqual((await fotos.upload(image, { name })).status, 200, name)
-          assert.deepEqual((await fotos.get(expectedHash(image))).body['name'], name)
-          await fotos.get(name)
-          const found = await fotos.list({ search: name })
-          assert.equal(found.status, 200, name)
-          assert.ok(JSON.stringify(found.body).includes(expectedHash(image)), `found by its name: ${name}`)
-        }),
-      )
-    }
+test('with the key in the body', async () => {
+  assert.equal((await fotos.upload(png)).status, 200)
+  const body = new URLSearchParams({ api: service.imageKey, hash })
+  const answer = await fetch(`${service.url}/api/v1/imagestore/delete`, { method: 'POST', body })
+  assert.deepEqual(plain(await answerOf(answer)), { status: 200, body: { status: 200, hash } })
+})
+
+async function assertNamesReturn(names: readonly string[]): Promise<void> {
+  // Few images under name after name: what is known already need not be decoded again.
+  const images = Array.from({ length: 8 }, (_, index) => stamped(png, `nombre ${index}`))
+  for (let start = 0; start < names.length; start += images.length) {
+    await Promise.all(
+      images.map(async (image, offset) => {
+        const name = names[start + offset]
+        if (name === undefined) return
+        assert.deepEqual((await fotos.upload(image, { name })).status, 200, name)
+        assert.deepEqual((await fotos.get(expectedHash(image))).body['name'], name)
+        await fotos.get(name)
+        const found = await fotos.list({ search: name })
+        assert.equal(found.status, 200, name)
+        assert.ok(JSON.stringify(found.body).includes(expectedHash(image)), `found by its name: ${name}`)
+      }),
+    )
   }
+}
 
-  test('a name is returned unchanged', async () => {
-    await assertNamesReturn([
-      ' con espacios ',
-      'línea\nsaltada\r\n',
-      "'; DROP TABLE images; --",
-      '"comillas" y \\ barras /',
-      'ÑANDÚ Ünïcode ﷽ 🦤',
-      'ñ',
-      '\ufeffmarca',
-      '100%_*?',
-      'x'.repeat(1_024),
-      // More than 1,024 units of UTF-16, and an address of less than 8,192 bytes.
-      '🔭'.repeat(600),
-      'İstanbul ẞ ΑΣ',
-    ])
-  })
+test('a name is returned unchanged', async () => {
+  await assertNamesReturn([
+    ' con espacios ',
+    'línea\nsaltada\r\n',
+    "'; DROP TABLE images; --",
+    '"comillas" y \\ barras /',
+    'ÑANDÚ Ünïcode ﷽ 🦤',
+    'ñ',
+    '\ufeffmarca',
+    '100%_*?',
+    'x'.repeat(1_024),
+    // More than 1,024 units of UTF-16, and an address of less than 8,192 bytes.
+    '🔭'.repeat(600),
+    'İstanbul ẞ ΑΣ',
+  ])
+})
 
-  test('naughty strings as names are returned unchanged', async () => {
-    const strings: unknown = JSON.parse(await readFile(NAUGHTY, 'utf8'))
-    assert.ok(Array.isArray(strings) && strings.length > inCorpus(400, 60))
-    // Empty names and names beyond the limit have their own tests.
-    await assertNamesReturn(strings.map(String).filter((name) => name !== '' && name.length <= 1_024))
-  })
+test('naughty strings as names are returned unchanged', async () => {
+  const strings: unknown = JSON.parse(await readFile(NAUGHTY, 'utf8'))
+  assert.ok(Array.isArray(strings) && strings.length > inCorpus(400, 60))
+  // Empty names and names beyond the limit have their own tests.
+  await assertNamesReturn(strings.map(String).filter((name) => name !== '' && name.length <= 1_024))
+})
 
-  test('naughty strings as a hash name no image', async () => {
-    const strings: unknown = JSON.parse(await readFile(NAUGHTY, 'utf8'))
-    assert.ok(Array.isArray(strings))
-    for (const hash of strings.map(String).filter((string) => string !== '')) {
-      assert.deepEqual(plain(await fotos.get(hash)), NO_IMAGE, hash)
-    }
-  })
+test('naughty strings as a hash name no image', async () => {
+  const strings: unknown = JSON.parse(await readFile(NAUGHTY, 'utf8'))
+  assert.ok(Array.isArray(strings))
+  for (const hash of strings.map(String).filter((string) => string !== '')) {
+    assert.deepEqual(plain(await fotos.get(hash)), NO_IMAGE, hash)
+  }
 })

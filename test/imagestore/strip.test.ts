@@ -1,9 +1,9 @@
 /** Metadata of images: removed from derivatives, and from originals if the setting is on. */
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { test } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
-import { animation, bytesOf, expectedHash, gradient, ImageClient, pngChunk } from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { animation, bytesOf, expectedHash, gradient, pngChunk } from '../support/images.ts'
+import { startImages } from '../support/image-service.ts'
 
 const SECRET = 'Calle Falsa 742'
 const EXIF = {
@@ -103,86 +103,56 @@ const images: readonly (readonly [name: string, bytes: Buffer])[] = [
 const holdsSecret = (bytes: Buffer) =>
   bytes.includes(SECRET) || bytes.includes('GPS') || bytes.includes('xmpmeta')
 
-for (const strips of [false, true]) {
-  suite(`CATALEJO_STRIP=${strips ? 1 : 0}`, () => {
-    let service: TestService
-    let client: ImageClient
+const { client } = await startImages()
+const { client: stripping } = await startImages({ flags: { strip: '1' } })
 
-    before(async () => {
-      service = await startService({ flags: { strip: strips ? '1' : '0' } })
-      client = new ImageClient(service.url, service.imageKey)
-    })
-    after(() => service[Symbol.asyncDispose]())
-
-    for (const [name, bytes] of images) {
-      test(name, async () => {
-        assert.ok(holdsSecret(bytes))
-        const { status, body } = await client.upload(bytes)
-        assert.equal(status, 200)
-        const hash = String(body['hash'])
-        const original = await bytesOf(await client.link(hash))
-        assert.equal(hash, expectedHash(original))
-        assert.equal(body['size'], original.byteLength)
-        if (!strips) assert.ok(original.equals(bytes))
-        else {
-          assert.equal(holdsSecret(original), false)
-          const [was, is] = await Promise.all([sharp(bytes).metadata(), sharp(original).metadata()])
-          assert.deepEqual(
-            [
-              is.width,
-              is.height,
-              is.pages,
-              is.delay,
-              is.loop,
-              is.orientation ?? 1,
-              is.space,
-              is.icc?.byteLength,
-            ],
-            [
-              was.width,
-              was.height,
-              was.pages,
-              was.delay,
-              was.loop,
-              was.orientation ?? 1,
-              was.space,
-              was.icc?.byteLength,
-            ],
-          )
-          const pixels = (of: Buffer) =>
-            sharp(of, { animated: name === 'GIF' })
-              .raw()
-              .toBuffer()
-          assert.ok((await pixels(original)).equals(await pixels(bytes)))
-          // Readers there are refuse an AVIF whose Exif is none: it is one without entries.
-          if (name === 'AVIF') assert.ok(original.includes('II*\0\b\0\0\0\0\0\0\0\0\0'))
-          // Once more changes nothing.
-          assert.equal((await client.upload(original)).body['hash'], hash)
-        }
-        for (const format of ['jpg', 'png', 'webp', 'avif', 'gif']) {
-          const made = await bytesOf(await client.link(`${hash}&m=w_30,f_${format}`))
-          assert.equal(holdsSecret(made), false, format)
-          const { exif, xmp, width, height } = await sharp(made).metadata()
-          assert.deepEqual([exif, xmp], [undefined, undefined], format)
-          const { width: seenWidth, height: seenHeight } = body
-          assert.equal(width, Number(seenWidth) < 30 ? seenWidth : 30)
-          assert.equal(height, Math.round((Number(seenHeight) * 30) / Number(seenWidth)))
-        }
-        const kept = await bytesOf(await client.link(`${hash}&m=w_30,f_webp,meta_keep`))
-        if (name !== 'GIF') assert.equal(holdsSecret(kept), !strips)
-      })
+for (const [name, bytes] of images) {
+  test(`${name}: derivatives have no metadata unless asked for it`, async () => {
+    assert.ok(holdsSecret(bytes))
+    const { body } = await client.upload(bytes)
+    const hash = String(body['hash'])
+    assert.ok((await bytesOf(await client.link(hash))).equals(bytes))
+    for (const format of ['jpg', 'png', 'webp', 'avif', 'gif']) {
+      const made = await bytesOf(await client.link(`${hash}&m=w_30,f_${format}`))
+      assert.equal(holdsSecret(made), false, format)
+      const { exif, xmp, width, height } = await sharp(made).metadata()
+      assert.deepEqual([exif, xmp], [undefined, undefined], format)
+      const { width: seenWidth, height: seenHeight } = body
+      assert.deepEqual([width, height], [30, Math.round((Number(seenHeight) * 30) / Number(seenWidth))])
     }
+    const kept = await bytesOf(await client.link(`${hash}&m=w_30,f_webp,meta_keep`))
+    if (name !== 'GIF') assert.equal(holdsSecret(kept), true)
+  })
 
-    test('damaged images are rejected', async () => {
-      const [, jpeg] = images[0] ?? []
-      assert.ok(jpeg !== undefined)
-      for (const bytes of [
-        jpeg.subarray(0, 30),
-        jpeg.subarray(0, -200),
-        Buffer.from('\xff\xd8\xff\xff\xff\xff', 'latin1'),
-      ]) {
-        assert.equal((await client.upload(bytes)).status, 401)
-      }
-    })
+  test(`${name}: with CATALEJO_STRIP, the original has no metadata either, and looks the same`, async () => {
+    const { status, body } = await stripping.upload(bytes)
+    assert.equal(status, 200)
+    const hash = String(body['hash'])
+    const original = await bytesOf(await stripping.link(hash))
+    assert.deepEqual([hash, body['size']], [expectedHash(original), original.byteLength])
+    assert.equal(holdsSecret(original), false)
+    const look = async (of: Buffer) => {
+      const { width, height, pages, delay, loop, orientation = 1, space, icc } = await sharp(of).metadata()
+      return [width, height, pages, delay, loop, orientation, space, icc?.byteLength]
+    }
+    assert.deepEqual(await look(original), await look(bytes))
+    const pixels = (of: Buffer) =>
+      sharp(of, { animated: name === 'GIF' })
+        .raw()
+        .toBuffer()
+    assert.ok((await pixels(original)).equals(await pixels(bytes)))
+    // Readers there are refuse an AVIF whose Exif is none: it is one without entries.
+    if (name === 'AVIF') assert.ok(original.includes('II*\0\b\0\0\0\0\0\0\0\0\0'))
+    // Once more changes nothing.
+    assert.equal((await stripping.upload(original)).body['hash'], hash)
+    const kept = await bytesOf(await stripping.link(`${hash}&m=w_30,f_webp,meta_keep`))
+    assert.equal(holdsSecret(kept), false)
   })
 }
+
+test('with CATALEJO_STRIP, damaged images are rejected', async () => {
+  const [, jpeg = Buffer.alloc(0)] = images[0] ?? []
+  const noMarker = Buffer.from('\xff\xd8\xff\xff\xff\xff', 'latin1')
+  for (const bytes of [jpeg.subarray(0, 30), jpeg.subarray(0, -200), noMarker])
+    assert.equal((await stripping.upload(bytes)).status, 401)
+})

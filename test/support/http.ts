@@ -102,3 +102,9 @@ function queryText(query: Fields | URLSearchParams | undefined): string {
 function toStatus(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'status' in body ? body.status : undefined
 }
+
+/** The value of a metric without labels. @param name without `catalejo_` */
+export async function metric(service: Pick<TestService, 'url'>, name: string): Promise<number> {
+  const { text } = await call(service, '/metrics')
+  return Number(new RegExp(`^catalejo_${name} (\\S+)$`, 'm').exec(text)?.[1])
+}

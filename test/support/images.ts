@@ -63,16 +63,28 @@ export class ImageClient {
     return this.post({ image: Buffer.from(bytes).toString('base64'), info: { ...INFO, ...info } }, signal)
   }
 
-  async get(hash: string): Promise<Answer> {
-    return answerOf(await fetch(this.endpoint('get', { hash })))
+  /** Uploads an image that must be stored, and returns its hash. */
+  async store(bytes: Uint8Array, info: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const { status, body } = await this.upload(bytes, info)
+    assert.equal(status, 200, JSON.stringify(body))
+    return String(body['hash'])
   }
 
-  async remove(hash: string): Promise<Answer> {
-    return answerOf(await fetch(this.endpoint('delete', { hash }), { method: 'DELETE' }))
+  /** Calls an endpoint with its parameters in the query. */
+  async call(method: string, name: string, query: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return answerOf(await fetch(this.endpoint(name, query), { method }))
   }
 
-  async list(query: Readonly<Record<string, string>> = {}): Promise<Answer> {
-    return answerOf(await fetch(this.endpoint('list', query)))
+  get(hash: string): Promise<Answer> {
+    return this.call('GET', 'get', { hash })
+  }
+
+  remove(hash: string): Promise<Answer> {
+    return this.call('DELETE', 'delete', { hash })
+  }
+
+  list(query: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.call('GET', 'list', query)
   }
 
   link(path: string, init?: RequestInit): Promise<Response> {
@@ -82,6 +94,18 @@ export class ImageClient {
 
 export async function bytesOf(response: Response): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer())
+}
+
+/** Posts the bytes of an image alone, as to the address of a ticket. */
+export async function postBytes(
+  url: string,
+  bytes: Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const body = new Uint8Array(bytes)
+  return answerOf(
+    await fetch(url, { method: 'POST', headers: { 'content-type': 'image/png', ...headers }, body }),
+  )
 }
 
 /** `GET` of a target exactly as written, which `fetch` would normalise. */

@@ -1,10 +1,13 @@
-/** What follows from the table of modifiers but cannot be derived from it: rendering, documents and the console. */
+/** What follows from the tables of image fields and modifiers but cannot be derived from them: schema, rendering, documents, console. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { ANSWER_FIELDS, BLOB_FIELDS, columnOf } from '../../src/imagestore/image-fields.ts'
+import { SCHEMA } from '../../src/storage/database/migrations/index.ts'
+import { getTables } from '../../src/storage/database/tables.ts'
 import { ImageEngine } from '../../src/imagestore/decoder/index.ts'
 import { SIZE_STEPS } from '../../src/imagestore/links/link.ts'
 import { FIELDS, MAX_SIDE_PIXELS, modifiers, parseModifiers } from '../../src/imagestore/modifiers/index.ts'
@@ -13,6 +16,27 @@ import { animation, gradient } from '../support/images.ts'
 const root = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 const flat = (text: string) => text.replaceAll(/\s+/g, ' ')
+/** The pages of the documents, without the records of decisions. */
+const pages = readdirSync(new URL('docs/', root), { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.md') && !path.startsWith('decisions'))
+  .map((path) => flat(read(`docs/${path}`)))
+const toColumns = (name: string) =>
+  Object.keys(getTables(SCHEMA).find((table) => table.name === name)?.columns ?? {}).toSorted()
+
+test('each field is a column, and each column a field', () => {
+  assert.deepEqual(toColumns('blobs'), BLOB_FIELDS.toSorted())
+  // What the table's answers lack: whose it is, its name for searches, its size for sorting, where it came from, and its place in the trash.
+  const ownColumns = ['account_id', 'bytes', 'hash', 'ip', 'name_folded', 'trashed_at']
+  const answered = [...new Set(Object.values(ANSWER_FIELDS).flat())]
+  const fields = answered.filter((name) => columnOf(name).startsWith('images.'))
+  assert.deepEqual(toColumns('images'), [...ownColumns, ...fields].toSorted())
+})
+
+test('the documents name each field of an answer', () => {
+  const text = pages.join(' ')
+  for (const field of Object.values(ANSWER_FIELDS).flat())
+    assert.match(text, new RegExp(`["\`]${field}["\`]`), `${field} is not documented`)
+})
 
 test('each modifier changes some output', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'catalejo-modifiers-'))
@@ -69,9 +93,6 @@ test('each modifier changes some output', async (t) => {
 })
 
 test('the documents name each modifier in canonical order, and the size steps', () => {
-  const pages = readdirSync(new URL('docs/', root), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.md') && !path.startsWith('decisions'))
-    .map((path) => flat(read(`docs/${path}`)))
   assert.equal(SIZE_STEPS.at(-1), MAX_SIDE_PIXELS)
   const page = flat(read('docs/modifiers.md'))
   const rows = FIELDS.map((field) => {

@@ -1,17 +1,16 @@
-/** SVG as XML may be written: in UTF-16, and with its elements' namespace behind a prefix. */
+/** SVG as XML may be written, in other encodings and with prefixes; and what it refers to outside itself, which is never read. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
 import sharp from 'sharp'
-import { bytesOf, DAMAGED, ImageClient, plain } from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { bytesOf, DAMAGED, plain, expectedHash } from '../support/images.ts'
+import { startImages } from '../support/image-service.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
-let service: TestService
-let client: ImageClient
-before(async () => {
-  service = await startService()
-  client = new ImageClient(service.url, service.imageKey)
-})
-after(() => service[Symbol.asyncDispose]())
+const { client } = await startImages()
 
 const drawing = (prefix = '') => {
   const [mark, name] = prefix === '' ? ['', 'xmlns'] : [`${prefix}:`, `xmlns:${prefix}`]
@@ -82,3 +81,61 @@ for (const [name, svg] of Object.entries(refused)) {
     assert.deepEqual(plain(await client.upload(Buffer.from(svg))), DAMAGED)
   })
 }
+
+const red = await sharp({ create: { width: 60, height: 40, channels: 3, background: '#f00' } })
+  .png()
+  .toBuffer()
+const redSvg =
+  '<svg xmlns="http://www.w3.org/2000/svg" id="a"><rect width="60" height="40" fill="#f00"/></svg>'
+
+const referring = (content: string, prolog = '') =>
+  `${prolog}<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ` +
+  `xmlns:xi="http://www.w3.org/2001/XInclude" width="60" height="40"><rect width="60" height="40" fill="#00f"/>${content}</svg>`
+
+test('an SVG is rendered without external references', async () => {
+  await using folder = await temporaryFolder()
+  let asked = 0
+  await using server = createServer((_request, response) => {
+    asked++
+    response.end(red)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  await writeFile(join(folder.path, 'red.png'), red)
+  await writeFile(join(folder.path, 'red.svg'), redSvg)
+  const image = (place: string) => `<image xlink:href="${place}" width="60" height="40"/>`
+  // What lies inside is drawn: so would be the rest.
+  const inside = await upload(referring(image(`data:image/png;base64,${red.toString('base64')}`)))
+  assert.deepEqual(inside, { status: 200, colour: 'ff0000' })
+
+  for (const base of [`file://${folder.path}`, folder.path, '.', `http://127.0.0.1:${address.port}`]) {
+    for (const svg of [
+      referring(image(`${base}/red.png`)),
+      referring(`<use xlink:href="${base}/red.svg#a"/>`),
+      referring(`<style>@import url("${base}/red.css"); rect { fill: url("${base}/red.svg#a") }</style>`),
+      referring(`<xi:include href="${base}/red.svg"/>`),
+      referring('', `<?xml-stylesheet href="${base}/red.css"?>`),
+      referring('&outside;', `<!DOCTYPE svg [<!ENTITY outside SYSTEM "${base}/red.svg">]>`),
+      referring('', `<!DOCTYPE svg SYSTEM "${base}/red.dtd">`),
+    ]) {
+      const { status, colour } = await upload(svg)
+      if (status === 200) assert.notEqual(colour, 'ff0000', svg)
+      else assert.equal(status, 401, svg)
+    }
+  }
+  assert.equal(asked, 0)
+
+  async function upload(svg: string) {
+    const bytes = Buffer.from(svg)
+    const { status } = await client.upload(bytes)
+    if (status !== 200) return { status, colour: undefined }
+    const drawn = await bytesOf(await client.link(`${expectedHash(bytes)}&m=f_png`))
+    const pixel = await sharp(drawn)
+      .removeAlpha()
+      .extract({ left: 30, top: 20, width: 1, height: 1 })
+      .raw()
+      .toBuffer()
+    return { status, colour: pixel.toString('hex') }
+  }
+})
