@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test, mock } from 'node:test'
+import { test } from 'node:test'
 import { pino } from 'pino'
 import { Metrics, LogQuota } from './observability.ts'
 
@@ -18,27 +18,6 @@ test('gauges of several processes are summed, unless they report shared state', 
     lines.filter((line) => /^(own|shared) /.test(line)),
     ['own 8', 'shared 5'],
   )
-})
-
-test('log lines per client and minute are limited, and the number of omitted lines is logged', () => {
-  mock.timers.enable({ apis: ['setTimeout'] })
-  const lines: string[] = []
-  const log = pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(line) })
-  const quota = new LogQuota(log, 2)
-  const take = (ip: string, count: number) =>
-    Array.from({ length: count }, () => quota.take(ip)).filter((isLogged) => isLogged).length
-  assert.deepEqual([take('192.0.2.1', 5), take('192.0.2.2', 2), take('192.0.2.1', 1)], [2, 2, 0])
-  assert.deepEqual([take('2001:db8::1', 2), take('2001:db8::2', 3)], [2, 0], 'one /64 is one client')
-  mock.timers.tick(60_000)
-  assert.deepEqual(
-    lines.map((line) => JSON.parse(line)),
-    [
-      { level: 40, ip: '192.0.2.1', lines: 4, msg: 'log lines about a client omitted' },
-      { level: 40, ip: '2001:db8:0:0::/64', lines: 3, msg: 'log lines about a client omitted' },
-    ],
-  )
-  assert.equal(take('192.0.2.1', 5), 2)
-  mock.timers.reset()
 })
 
 test('further clients share one quota, and 0 means no limit', () => {

@@ -23,39 +23,6 @@ test('valid dates and times are accepted', () => {
     assert.equal(isCalendarDateTime(text), true, text)
 })
 
-test('anything else is rejected', () => {
-  for (const text of [
-    '',
-    '2025-02-29 00:00:00',
-    '1900-02-29 00:00:00',
-    '2100-02-29 00:00:00',
-    '2025-04-31 00:00:00',
-    '2025-13-01 00:00:00',
-    '2025-00-01 00:00:00',
-    '2025-01-00 00:00:00',
-    '2025-01-32 00:00:00',
-    '0000-01-01 00:00:00',
-    '2025-01-01 24:00:00',
-    '2025-01-01 23:60:00',
-    '2025-01-01 23:59:60',
-    '2025-01-01T00:00:00',
-    '2025-01-01 00:00',
-    '2025-01-01',
-    ' 2025-01-01 00:00:00',
-    '2025-01-01 00:00:00 ',
-    '2025-01-01 00:00:00Z',
-    '2025-1-1 00:00:00',
-    '2025-01-01 00:00: 0',
-    '2025-01-01 00:00:+1',
-    '-025-01-01 00:00:00',
-    '2025/01/01 00:00:00',
-    '٢٠٢٥-01-01 00:00:00',
-    '２０２５-01-01 00:00:00',
-    '2025-0a-01 00:00:00',
-  ])
-    assert.equal(isCalendarDateTime(text), false, text)
-})
-
 test('agrees with Date on any day and second, valid or not', () => {
   const near = fc.tuple(
     fc.integer({ min: 0, max: 9999 }),
@@ -128,18 +95,6 @@ test('a local time and its offset give the same instant, in any zone', () => {
       assert.equal(back, Math.floor(date.getTime() / 1000) * 1000)
     }),
   )
-})
-
-test('the same second in two zones, and more zones than are cached', () => {
-  const now = Date.parse('2026-01-15T12:00:00Z')
-  for (let round = 0; round < 3; round++) {
-    assert.equal(localDateTime(now, 'America/Santiago'), '2026-01-15 09:00:00')
-    assert.equal(localDateTime(now, 'UTC'), '2026-01-15 12:00:00')
-    assert.equal(localDateTime(now + 1000, 'UTC'), '2026-01-15 12:00:01')
-  }
-  for (const zone of Intl.supportedValuesOf('timeZone').slice(0, 40)) localDateTime(now, zone)
-  assert.equal(localDateTime(now, 'UTC'), '2026-01-15 12:00:00')
-  assert.throws(() => localDateTime(now, 'America/Nowhere'), RangeError)
 })
 
 test('time zone names are recognised', () => {

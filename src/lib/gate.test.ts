@@ -57,18 +57,6 @@ test('one client never runs more than its share', async () => {
   await Promise.all(tasks)
 })
 
-test('clients that ask one at a time do not starve a line', async () => {
-  const gate = new Gate<string>(OPTIONS)
-  const served: string[] = []
-  const run = (client: string) => gate.run(client, async () => void served.push(client))
-  const line = Array.from({ length: 5 }, () => run('line'))
-  const serial = ['a', 'b', 'c'].map(async (client) => {
-    for (let i = 0; i < 30; i++) await run(client)
-  })
-  await Promise.all([...line, ...serial])
-  assert.ok(served.lastIndexOf('line') < 24, served.join(' '))
-})
-
 test('a client keeps its turn for `turnMs`, and a long task ends it', async (context) => {
   context.mock.method(performance, 'now', () => now)
   let now = 0

@@ -126,11 +126,11 @@ export function backgroundJobs(
     // Each machine has a folder of its own.
     { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: (stop) => images.derivatives.sweep(stop) },
     ...sharedWork(context, images).map((work) => shared(work)),
-    ...(config.backupTo === undefined ? [] : [shared(dailyBackups(context, config.backupTo))]),
+    // Backups and reminders are due soon after the clock was set.
+    ...(config.backupTo === undefined ? [] : [shared(dailyBackups(context, config.backupTo), clock.moved)]),
     // Another name than in 0.1, whose nodes would hold the lease during an upgrade and would run the feeds only.
     deliver('delivery to destinations of watches', watches.notifiers),
     deliver('delivery to hooks', images.hooks.notifiers),
-    // They are due soon after the clock was set.
     shared(reminders, clock.moved),
     shared(
       lasting('jobs of accounts', jobs, () => jobs.hasWork()),

@@ -10,42 +10,33 @@ import { temporaryFolder } from '../support/folder.ts'
 const noPromtool =
   spawnSync('promtool', ['--version'], { stdio: 'ignore' }).error !== undefined && 'promtool is not installed'
 
-const MONITORING = new URL('../../docs/operations/monitoring.md', import.meta.url)
-
-for (const workers of ['1', '2']) {
-  test(`metrics of ${workers} processes follow the conventions`, async (context) => {
-    await using folder = await temporaryFolder()
-    const feeds = join(folder.path, 'feeds.json')
-    const url = 'http://127.0.0.1:9/altas.csv'
-    await writeFile(
-      feeds,
-      JSON.stringify([{ name: 'altas', url, format: 'auto', every: '1d', account: 'grupo' }]),
-    )
-    await using service = await serve(['--data', folder.path, '--workers', workers, '--feeds', feeds])
-    const text = await (await fetch(`${service.url}/metrics`)).text()
-    const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)]
-    assert.ok(types.length > 50)
-    const misnamed = types.filter(([, name = '', type]) => (type === 'counter') !== name.endsWith('_total'))
-    assert.deepEqual(
-      misnamed.map(([, name]) => name),
-      [],
-    )
-    const manual = await readFile(MONITORING, 'utf8')
-    const undocumented = types.filter(
-      ([, name = '']) => name.startsWith('catalejo_') && !manual.includes(`\`${name}\``),
-    )
-    assert.deepEqual(
-      undocumented.map(([, name]) => name),
-      [],
-    )
-    if (noPromtool !== false) return context.diagnostic(noPromtool)
-    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
-      input: text,
-      encoding: 'utf8',
-    })
-    assert.deepEqual({ status, said: stdout + stderr }, { status: 0, said: '' })
+test('metrics of several processes, on an address of their own, follow the conventions', async (context) => {
+  await using folder = await temporaryFolder()
+  const feeds = join(folder.path, 'feeds.json')
+  await writeFile(
+    feeds,
+    JSON.stringify([
+      { name: 'altas', url: 'http://127.0.0.1:9/altas.csv', format: 'auto', every: '1d', account: 'grupo' },
+    ]),
+  )
+  const flags = ['--data', folder.path, '--workers', '2', '--feeds', feeds]
+  await using service = await serve([...flags, '--metrics-address', '127.0.0.1:0'])
+  const url = /"address":"(http:[^"]*)","msg":"metrics listening"/.exec(service.stdout())?.[1] ?? ''
+  const text = await (await fetch(url)).text()
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)]
+  assert.ok(types.length > 50)
+  const misnamed = types.filter(([, name = '', type]) => (type === 'counter') !== name.endsWith('_total'))
+  assert.deepEqual(
+    misnamed.map(([, name]) => name),
+    [],
+  )
+  if (noPromtool !== false) return context.diagnostic(noPromtool)
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    input: text,
+    encoding: 'utf8',
   })
-}
+  assert.deepEqual({ status, said: stdout + stderr }, { status: 0, said: '' })
+})
 
 const RULES = fileURLToPath(new URL('../../deploy/prometheus/catalejo.rules.yml', import.meta.url))
 

@@ -29,6 +29,8 @@ for (const encoding of ENCODINGS) {
     const marks = [{ domain: name, revision: 1 }]
     const query = { api: service.domainKey }
     assert.deepEqual((await send(service, ADD, { data }, { encoding, query })).body, wanted)
+    const text = { data: JSON.stringify(data) }
+    assert.deepEqual((await send(service, ADD, text, { encoding, query })).body, wanted)
     assert.deepEqual((await send(service, ADD, { data, api: service.domainKey }, { encoding })).body, wanted)
     assert.deepEqual(
       (await send(service, UPDATE, { data: marks, api: service.domainKey }, { encoding })).body,
@@ -38,15 +40,6 @@ for (const encoding of ENCODINGS) {
     // What had its key in the body may have been another process's to write.
     await service.caughtUp()
     assert.deepEqual(await marked(), [name])
-  })
-
-  test(`data may be JSON text in any encoding (${encoding})`, async () => {
-    const data = JSON.stringify([record(`texto-${encoding}`)])
-    const query = { api: service.domainKey }
-    assert.deepEqual((await send(service, ADD, { data }, { encoding, query })).body, {
-      status: 200,
-      count: 1,
-    })
   })
 
   test(`delete takes its parameters from the body, with both methods (${encoding})`, async () => {
@@ -132,21 +125,10 @@ test('a small body that cannot be read is a 400', async () => {
   assert.deepEqual(body, { status: 400, msg: 'El cuerpo de la solicitud no se puede leer' })
 })
 
-const TYPES = [
-  'text/plain',
-  'application/xml',
-  'application/octet-stream',
-  'image/png',
-  '',
-  'x',
-  ';;',
-  'text/json',
-]
-for (const type of TYPES) {
-  test(`a body of the type «${type}» is a 415`, async () => {
+test('a body of another type is a 415', async () => {
+  for (const type of ['text/plain', 'application/octet-stream', 'image/png', '', 'x', ';;', 'text/json'])
     for (const [path, api] of [
       [ADD, service.domainKey],
-      [UPDATE, service.domainKey],
       [UPLOAD, service.imageKey],
       [DELETE, service.imageKey],
     ] as const) {
@@ -154,13 +136,11 @@ for (const type of TYPES) {
       const body = new Uint8Array(Buffer.from('data=[]'))
       const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
       const reply = await call(service, path, { method: 'POST', query: { api }, headers, body })
-      assert.deepEqual(reply.body, {
-        status: 415,
-        msg: 'El tipo de contenido debe ser application/x-www-form-urlencoded, multipart/form-data o application/json',
-      })
+      const msg =
+        'El tipo de contenido debe ser application/x-www-form-urlencoded, multipart/form-data o application/json'
+      assert.deepEqual(reply.body, { status: 415, msg }, `${type} ${path}`)
     }
-  })
-}
+})
 
 test('a POST without a body or a type has no fields', async () => {
   const post = async (path: string, api: string) =>

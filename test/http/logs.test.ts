@@ -75,11 +75,6 @@ test('requests are measured by route and status', async () => {
   assert.equal(text.includes('nada-de-nada'), false)
 })
 
-test('health and readiness', async () => {
-  assert.deepEqual((await call(service, '/healthz')).body, { status: 200 })
-  assert.deepEqual((await call(service, '/readyz')).body, { status: 200 })
-})
-
 test('without its database the service is healthy but not ready', async () => {
   await using other = await startService()
   await other.loseDatabase()
@@ -87,14 +82,4 @@ test('without its database the service is healthy but not ready', async () => {
   assert.deepEqual(body, { status: 503, msg: 'El servicio no está listo' })
   assert.equal(headers.get('retry-after'), '1')
   assert.deepEqual((await call(other, '/healthz')).body, { status: 200 })
-})
-
-test('openapi.json lists every endpoint', async () => {
-  const { body } = await call(service, '/openapi.json')
-  assert.ok(typeof body === 'object' && body !== null && 'paths' in body && 'openapi' in body)
-  assert.match(String(body.openapi), /^3\.1\./)
-  assert.ok(typeof body.paths === 'object' && body.paths !== null)
-  for (const path of ['/healthz', '/readyz', '/metrics', LIST, ADD]) {
-    assert.ok(path in body.paths, path)
-  }
 })

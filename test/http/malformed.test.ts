@@ -58,13 +58,6 @@ test('a request without a host is refused in HTTP/1.1 only', async () => {
   await connection.closed()
 })
 
-test('an unknown expectation is ignored', async () => {
-  const connection = await RawConnection.open(service)
-  connection.send('GET /healthz HTTP/1.1\r\nhost: x\r\nexpect: nada\r\n\r\n')
-  assert.equal((await connection.reply())?.body, '{"status":200}')
-  connection.close()
-})
-
 test('a chunk of no size spoils the body', async () => {
   const connection = await RawConnection.open(service)
   connection.send(`POST ${ADD}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n`)
@@ -73,22 +66,17 @@ test('a chunk of no size spoils the body', async () => {
   await connection.closed()
 })
 
-test('heads and bodies that never end are answered 408', async () => {
-  // Far below the real bounds, which stay as they are for everyone else's tests of them.
-  await using other = await startService({ limits: { bodyRateWindowMs: 400 } })
+test('a head that never ends is answered 408', async () => {
+  await using other = await startService()
   const { server } = other.app.server
   assert.equal(server.headersTimeout, 15_000)
+  // Far below the real bound, which stays as it is for all other tests of it.
   server.headersTimeout = 200
-  const head = await RawConnection.open(other)
-  head.send('GET /healthz HTTP/1.1\r\nhost: x\r\na: ')
-  const body = await RawConnection.open(other)
-  body.send(`POST ${ADD}?api=${other.domainKey} HTTP/1.1\r\nhost: x\r\n`)
-  body.send('content-type: application/json\r\ncontent-length: 10\r\n\r\n{')
-  for (const connection of [head, body]) {
-    const reply = await connection.reply()
-    assert.deepEqual(parseError(reply?.body), { status: 408, msg: 'La solicitud tardó demasiado' })
-    await connection.closed()
-  }
+  const connection = await RawConnection.open(other)
+  connection.send('GET /healthz HTTP/1.1\r\nhost: x\r\na: ')
+  const reply = await connection.reply()
+  assert.deepEqual(parseError(reply?.body), { status: 408, msg: 'La solicitud tardó demasiado' })
+  await connection.closed()
 })
 
 test('a body that makes progress may take as long as it needs', async () => {
@@ -108,12 +96,5 @@ test('a body that makes progress may take as long as it needs', async () => {
   }
   const reply = await connection.reply()
   assert.notEqual(reply?.status, 408)
-  connection.close()
-})
-
-test('after all of this the service is well', async () => {
-  const connection = await RawConnection.open(service)
-  connection.send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
-  assert.equal((await connection.reply())?.body, '{"status":200}')
   connection.close()
 })

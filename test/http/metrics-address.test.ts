@@ -1,15 +1,10 @@
 import { parseError } from '../support/error-codes.ts'
 import assert from 'node:assert/strict'
-import { get } from 'node:http'
 import { test } from 'node:test'
 import { readConfig } from '../../src/server/config/config.ts'
 import { call } from '../support/http.ts'
-import { startNode } from '../support/node-process.ts'
 import { RawConnection } from '../support/raw.ts'
 import { startService } from '../support/service.ts'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 
 const origin = 'https://panel.ejemplo.cl'
 
@@ -70,22 +65,6 @@ test('a separate address serves the metrics exclusively', async () => {
   assert.equal((await call(service, '/metrics')).status, 404)
   const document = await call(service, '/openapi.json')
   assert.equal(document.text.includes('"/metrics"'), false)
-})
-
-test('several processes share the address and report for all of them', async () => {
-  const data = await mkdtemp(join(tmpdir(), 'catalejo-metrics-'))
-  const flags = { port: '0', data, workers: '2', 'metrics-address': '127.0.0.1:0' }
-  const node = await startNode({ flags })
-  try {
-    const url = /"address":"(http:[^"]*)","msg":"metrics listening"/.exec(node.log())?.[1] ?? ''
-    const status = await new Promise((resolve, reject) => {
-      get(url, { agent: false }, (response) => resolve(response.resume().statusCode)).on('error', reject)
-    })
-    assert.equal(status, 200)
-  } finally {
-    await node.stop()
-    await rm(data, { recursive: true })
-  }
 })
 
 test('an invalid address prevents the start', () => {

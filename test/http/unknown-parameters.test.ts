@@ -32,40 +32,19 @@ suite('unknown parameters', () => {
   for (const { method, path, service: name } of ENDPOINTS) {
     if (SEED.includes(`${method} ${path}`)) continue
 
-    test(`${method} ${path} refuses one in the query`, async () => {
+    test(`${method} ${path} refuses one in the query and in the body`, async () => {
       const query = { api: keys[name], apu: '1' }
       assert.deepEqual((await call(service, path, { method, query })).body, unknown('apu', 'api'))
+      if (method === 'GET') return
+      for (const encoding of ENCODINGS) {
+        const inBody = { encoding, method }
+        const reply = await send(service, path, { apu: '' }, { ...inBody, query: { api: keys[name] } })
+        assert.deepEqual(reply.body, unknown('apu', 'api'), encoding)
+        const withKey = await send(service, path, { api: keys[name], apu: '1' }, inBody)
+        assert.deepEqual(withKey.body, unknown('apu', 'api'), encoding)
+      }
     })
-
-    if (method === 'GET') continue
-    for (const encoding of ENCODINGS) {
-      test(`${method} ${path} refuses one in the body (${encoding})`, async () => {
-        for (const value of ['1', '']) {
-          const reply = await send(
-            service,
-            path,
-            { apu: value },
-            { encoding, method, query: { api: keys[name] } },
-          )
-          assert.deepEqual(reply.body, unknown('apu', 'api'))
-          const withKey = await send(service, path, { api: keys[name], apu: value }, { encoding, method })
-          assert.deepEqual(withKey.body, unknown('apu', 'api'))
-        }
-      })
-    }
   }
-
-  test('JSON values of any type are refused, too', async () => {
-    for (const apu of [null, false, 1, [], {}]) {
-      const reply = await send(
-        service,
-        WATCHES,
-        { apu },
-        { encoding: 'json', query: { api: keys.domainwatch } },
-      )
-      assert.deepEqual(reply.body, unknown('apu', 'api'))
-    }
-  })
 
   test('the nearest known parameter is named, and nothing is stored', async () => {
     const query = { api: keys.domainwatch }

@@ -16,7 +16,7 @@ const CLOCK = new URL('../support/clock-from-file.ts', import.meta.url).href
 const NOON = Date.parse('2026-03-01T12:00:00Z')
 const DAY_MS = 86_400_000
 
-const NAMES = Array.from({ length: 40 }, (_, i) => `n${i}`)
+const NAMES = Array.from({ length: 16 }, (_, i) => `n${i}`)
 /** Look-ups of a name: NS, MX, A and AAAA. */
 const LOOKUPS_PER_NAME = 4
 const LOOKUPS_PER_SECOND = LIMITS.rechecksPerMinute / 60

@@ -8,8 +8,11 @@ import { stored, record, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
+import { ManualClock } from '../support/service.ts'
 import { filesUnder, flip, nameOf, succeeds } from './backups.ts'
 import { populate, startHere } from './portrait.ts'
+
+const HOUR = 3_600_000
 
 const snapshotsIn = async (place: string) => (await filesUnder(join(place, 'manifests'))).map(nameOf)
 
@@ -102,8 +105,7 @@ suite('regular backups', { timeout: 400_000 }, () => {
 
   test('the service makes a backup a day, keeps some, and repeats one that failed', async () => {
     await using place = await temporaryFolder()
-    let now = Date.now()
-    const clock = { now: () => now }
+    const clock = new ManualClock(new Date().toISOString())
     const flags = { 'backup-to': join(place.path, 'backups'), 'backup-keep': '2' }
     await using service = await startHere({ flags, clock })
     await populate(service, 10)
@@ -113,12 +115,14 @@ suite('regular backups', { timeout: 400_000 }, () => {
     const next = (isSo: () => Promise<boolean>, what: string) =>
       eventually(async () => {
         await service.sql('UPDATE leases SET due_at = 0 WHERE due_at > 0')
+        // Wakes the job.
+        clock.advance(1_000)
         return isSo()
       }, what)
     await eventually(async () => (await taken()) === 1 && (await runs()) === 1, 'the first backup')
     const [first] = await snapshotsIn(flags['backup-to'])
     for (let day = 2; day <= 3; day++) {
-      now += 25 * 3_600_000
+      clock.advance(25 * HOUR)
       await next(async () => (await runs()) === day, 'the next backup')
     }
     const kept = await snapshotsIn(flags['backup-to'])
@@ -126,10 +130,10 @@ suite('regular backups', { timeout: 400_000 }, () => {
 
     await rm(flags['backup-to'], { recursive: true })
     await writeFile(flags['backup-to'], 'no folder')
-    now += 25 * 3_600_000
+    clock.advance(25 * HOUR)
     await next(async () => (await service.log()).includes('daily backup failed'), 'it fails')
     await rm(flags['backup-to'])
-    now += 2 * 3_600_000
+    clock.advance(2 * HOUR)
     await next(async () => (await runs()) === 4, 'it is repeated')
     assert.deepEqual(await readdir(join(flags['backup-to'], 'staging')), [])
   })

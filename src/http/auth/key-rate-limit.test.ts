@@ -40,15 +40,6 @@ async function passed(rates: KeyRateLimit, key: string, count: number, rate: num
 }
 
 suite('applies rates of keys in one process', () => {
-  test('a key without a rate makes no claims', async () => {
-    const clock = new TestClock()
-    const { shared, claims } = windows(clock)
-    const rates = new KeyRateLimit(clock, shared)
-    assert.equal(rates.tryTake('a', null), true)
-    assert.equal(await rates.take('a', null), undefined)
-    assert.deepEqual(claims, [])
-  })
-
   test('concurrent requests share a claim, and rejected ones make none', async () => {
     const clock = new TestClock()
     const { shared, claims } = windows(clock)
@@ -75,22 +66,6 @@ suite('applies rates of keys in one process', () => {
     for (let i = 0; i < 6_400; i++) assert.equal(await rates.take('a', perMinute(6_400)), undefined)
     assert.ok(claims.length <= 66, String(claims.length))
     assert.notEqual(await rates.take('a', perMinute(6_400)), undefined)
-  })
-
-  test('tryTake takes only requests that were claimed before', async () => {
-    const clock = new TestClock()
-    const rates = new KeyRateLimit(clock, windows(clock).shared)
-    const rate = perMinute(128)
-    assert.equal(rates.tryTake('a', rate), false)
-    assert.equal(await rates.take('a', rate), undefined)
-    assert.equal(rates.tryTake('a', rate), true)
-    // Claims expire with their window, and when the clock is set back.
-    assert.equal(await rates.take('a', rate), undefined)
-    clock.ms += MINUTE
-    assert.equal(rates.tryTake('a', rate), false)
-    assert.equal(await rates.take('a', rate), undefined)
-    clock.ms -= 10 * MINUTE
-    assert.equal(rates.tryTake('a', rate), false)
   })
 
   test('without the database a process allows the full rate', async () => {

@@ -39,16 +39,6 @@ function equalsPlain(body: string | Buffer) {
   assert.deepEqual(fields(body), plainly(Buffer.from(body)), body.toString('latin1').slice(0, 200))
 }
 
-test('strings are text, base64 fields are bytes, other values are JSON', () => {
-  assert.deepEqual(fields('{"a":"x","b":1,"c":null,"d":[{}],"image":"QUJD"}'), [
-    ['a', { kind: 'text', value: 'x' }],
-    ['b', { kind: 'json', value: 1 }],
-    ['c', { kind: 'json', value: null }],
-    ['d', { kind: 'json', value: [{}] }],
-    ['image', { kind: 'bytes', bytes: Buffer.from('ABC') }],
-  ])
-})
-
 test('equals JSON.parse where slices could be wrong', () => {
   const bodies = [
     '{"image":"QUJD","image":"REVG"}',
@@ -135,13 +125,6 @@ test('equals JSON.parse on any object, valid or not', () => {
     ),
     { numRuns: 2000 },
   )
-})
-
-test('__proto__ is an ordinary field', () => {
-  const parsed = parseJsonBody(Buffer.from('{"__proto__":{"polluted":1}}'), options)
-  assert.ok(parsed.ok)
-  assert.deepEqual([...parsed.fields.keys()], ['__proto__'])
-  assert.equal('polluted' in {}, false)
 })
 
 test('accepts 512 levels, and deep nesting does not overflow the stack', () => {

@@ -200,7 +200,7 @@ export function drainBody(
 }
 
 /** A buffer for bytes that arrive in chunks. Its capacity doubles as it fills. */
-export class GrowingBuffer {
+class GrowingBuffer {
   readonly #max: number
   readonly #charge: (bytes: number) => void
   #bytes = new Uint8Array()

@@ -73,12 +73,6 @@ test('an unescaped plus sign is a space if others are escaped or base64 would be
   assert.deepEqual(fields('image=Q!+', ['image']), [['image', { kind: 'not-base64' }]])
 })
 
-test('returns the input if there is nothing to decode', () => {
-  const bytes = Buffer.from('abc')
-  assert.equal(percentDecode(bytes, 0x20), bytes)
-  assert.deepEqual(percentDecode(Buffer.from('%'), 0x20), Buffer.from('%'))
-})
-
 test('percent-decoding equals decoding byte by byte', () => {
   const byte = fc.oneof(fc.constantFrom(...Buffer.from('%%%+aF09g')), fc.nat(255))
   fc.assert(

@@ -18,12 +18,6 @@ function stalls() {
   return { stalls: counted, spend, read, beBeside: (ms: number) => counted.run(() => spend(ms)) }
 }
 
-test('fast reads are always allowed', () => {
-  const { stalls: counted, read } = stalls()
-  for (let i = 0; i < 10_000; i++) read(0.9)
-  assert.ok(counted.hasBudget)
-})
-
 test('one long wait is tolerated, several in a row are not', () => {
   const { stalls: counted, read } = stalls()
   read(30)
@@ -67,15 +61,5 @@ test('time when another process had the CPU does not count as a wait', () => {
   for (let i = 0; i < 100; i++) beBeside(20)
   assert.ok(counted.hasBudget)
   read(60)
-  assert.equal(counted.hasBudget, false)
-})
-
-test('without counts of context switches, every slow read is a wait', () => {
-  let now = 1_000
-  const counted = new SyncReadBudget(
-    () => now,
-    () => 0,
-  )
-  for (let i = 0; i < 3; i++) counted.run(() => (now += 30))
   assert.equal(counted.hasBudget, false)
 })
