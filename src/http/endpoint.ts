@@ -139,7 +139,7 @@ export function simpleEndpoint<P extends Parameters>(
     let names = Object.keys(given)
     const body = await receive(request, SMALL_BODY_BYTES, shared.bodies)
     if (body.bytes.byteLength > 0) {
-      const fields = textFields(body, endpoint.parameters)
+      const fields = await textFields(body, endpoint.parameters)
       request.identity ??= await authenticator.identify(fields?.given['api'], access, request)
       if (bodyKind(body.contentType) === undefined) throw httpErrors.unsupported_type()
       if (fields === undefined) throw httpErrors.unreadable_body()
@@ -311,11 +311,11 @@ export async function receive(
  * Returns the parameters in a small body, and those of a wrong type; undefined if the body cannot be parsed. In JSON, `null` and the
  * `false` of a flag that its presence turns on mean "not set".
  */
-export function textFields(
+export async function textFields(
   body: RequestBody,
   parameters: Parameters,
-): { given: Given; names: Iterable<string>; typeErrors: ParameterTypeError[] } | undefined {
-  const parsed = parseBody(body.contentType, Buffer.from(body.bytes.buffer))
+): Promise<{ given: Given; names: Iterable<string>; typeErrors: ParameterTypeError[] } | undefined> {
+  const parsed = await parseBody(body.contentType, Buffer.from(body.bytes.buffer))
   if (!parsed.ok) return undefined
   const given: Record<string, string> = Object.create(null)
   const typeErrors: ParameterTypeError[] = []

@@ -166,7 +166,7 @@ export function uploadEndpoint<P extends Parameters>(
     }
     if (!isMultipart) {
       const body = await receive(request, SMALL_BODY_BYTES, bodies)
-      const given = textFields(body, parameters)?.given ?? {}
+      const given = (await textFields(body, parameters))?.given ?? {}
       request.identity ??= await authenticator.identify(given['api'], access, request)
       const isUnsupported = body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined
       if (isUnsupported) throw httpErrors.unsupported_type()

@@ -41,9 +41,9 @@ export interface Output {
   readonly image: StoredBytes | BytesFault | 'not_base64'
 }
 
-export default function parseUpload(input: Input): Output {
+export default async function parseUpload(input: Input): Promise<Output> {
   const { bytes, strips, visitor } = input
-  const fields = fieldsOf(input)
+  const fields = await fieldsOf(input)
   if (fields === undefined) return { api: undefined, info: 'info', image: 'missing' }
   const api = fields.get('api')
   const image = fields.get('image')
@@ -55,11 +55,11 @@ export default function parseUpload(input: Input): Output {
   return withTransfer({ api: api?.kind === 'text' ? api.value : undefined, info, image: stored }, kept)
 }
 
-function fieldsOf({ bytes, contentType, visitor }: Input): BodyFields | undefined {
+async function fieldsOf({ bytes, contentType, visitor }: Input): Promise<BodyFields | undefined> {
   const body = Buffer.from(bytes.buffer)
   const isImage = visitor !== undefined && isImageType(contentType)
   if (isImage) return new Map([['image', { kind: 'bytes', bytes: body }]])
-  const parsed = parseBody(contentType, body, { base64: ['image'] })
+  const parsed = await parseBody(contentType, body, { base64: ['image'] })
   return parsed.ok ? parsed.fields : undefined
 }
 

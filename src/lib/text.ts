@@ -29,34 +29,6 @@ const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;'
 export const escapeHtml = (text: string, special = /[&<>"]/g): string =>
   text.replaceAll(special, (character) => REFERENCES[character] ?? character)
 
-/**
- * Large texts are converted in pieces of this size: pieces that fit the processor's cache are three times as fast as a string
- * of megabytes. A multiple of 4, for base64.
- */
-export const PIECE_BYTES = 65_536
-
-/**
- * Returns a copy of `bytes` with each match of `pattern` replaced. The bytes are processed in pieces.
- * @param pattern global, of Latin-1 characters. Its matches must be one byte long, start with `lead`, or allow being split.
- * @param replacement not longer than a match
- * @param lead a byte at which pieces are not split
- */
-export function replaceBytes(bytes: Buffer, pattern: RegExp, replacement: string, lead?: number): Buffer {
-  const result = Buffer.allocUnsafeSlow(bytes.length)
-  let length = 0
-  for (let start = 0; start < bytes.length;) {
-    let end = Math.min(start + PIECE_BYTES, bytes.length)
-    if (end < bytes.length && bytes[end - 1] === lead) end--
-    length += result.write(
-      bytes.toString('latin1', start, end).replace(pattern, replacement),
-      length,
-      'latin1',
-    )
-    start = end
-  }
-  return result.subarray(0, length)
-}
-
 /** The known name with the smallest edit distance to `name`, whatever its case. */
 export function closestName(name: string, known: readonly string[]): string {
   const folded = name.toLowerCase()

@@ -40,13 +40,13 @@ export interface DataBody {
 const MAX_NAMES = 100
 
 /** Reads a body whose field `data` is an array, or the JSON text of one, of at most `limit.max` items. */
-export function readData(
+export async function readData(
   body: { readonly contentType: string | undefined; readonly bytes: Uint8Array },
   limit: { readonly max: number; readonly of: string },
-): DataBody {
+): Promise<DataBody> {
   const { buffer, byteOffset, byteLength } = body.bytes
   if (byteLength === 0) return { api: undefined, names: [], data: MISSING }
-  const parsed = parseBody(body.contentType, Buffer.from(buffer, byteOffset, byteLength))
+  const parsed = await parseBody(body.contentType, Buffer.from(buffer, byteOffset, byteLength))
   if (!parsed.ok) return { api: undefined, names: [], data: unreadable(httpErrors.unreadable_body()) }
   const api = parsed.fields.get('api')
   const data = parsed.fields.get('data')
@@ -102,7 +102,7 @@ interface Input {
 }
 
 /** Worker-thread task: parses a list of names, so that clients without a key cannot block the event loop. */
-export default function parseNames(input: Input): DataBody {
+export default function parseNames(input: Input): Promise<DataBody> {
   return readData(input, { max: MAX_DNS_NAMES, of: 'nombres' })
 }
 

@@ -59,8 +59,8 @@ export type Batch =
       readonly expected?: string
     }
 
-export default function parseBatch(input: Input): Output {
-  const { data, ...head } = readData(input, { max: MAX_BATCH_RECORDS, of: 'registros' })
+export default async function parseBatch(input: Input): Promise<Output> {
+  const { data, ...head } = await readData(input, { max: MAX_BATCH_RECORDS, of: 'registros' })
   if (data.kind === 'unreadable') return { ...head, batch: data }
   const { items } = data
   if (input.operation === 'add') return { ...head, batch: newRows(items, input.words) }

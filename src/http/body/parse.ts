@@ -21,14 +21,14 @@ export function bodyKind(contentType: string | undefined): BodyKind | undefined 
 }
 
 /**
- * Parses the fields of a request body. Never throws. Text is UTF-8 in every format, whatever `charset` says; a body with invalid
+ * Parses the fields of a request body. Never rejects. Text is UTF-8 in every format, whatever `charset` says; a body with invalid
  * UTF-8 is unparsable, because a guess could store something else than what was sent.
  */
-export function parseBody(
+export async function parseBody(
   contentType: string | undefined,
   bytes: Buffer,
   options: BodyOptions = {},
-): ParsedBody {
+): Promise<ParsedBody> {
   switch (bodyKind(contentType)) {
     case 'urlencoded':
       return parseUrlencoded(bytes, options)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { BodyField } from './fields.ts'
-import { percentDecode, parseUrlencoded } from './urlencoded.ts'
+import { parseUrlencoded } from './urlencoded.ts'
 
 function fields(body: string | Buffer, base64: string[] = []): [string, BodyField][] | undefined {
   const parsed = parseUrlencoded(Buffer.from(body), { base64 })
@@ -71,24 +71,4 @@ test('an unescaped plus sign is a space if others are escaped or base64 would be
     ['image', { kind: 'bytes', bytes: Buffer.from('ABCD') }],
   ])
   assert.deepEqual(fields('image=Q!+', ['image']), [['image', { kind: 'not-base64' }]])
-})
-
-test('percent-decoding equals decoding byte by byte', () => {
-  const byte = fc.oneof(fc.constantFrom(...Buffer.from('%%%+aF09g')), fc.nat(255))
-  fc.assert(
-    fc.property(
-      fc.array(byte, { maxLength: 60 }),
-      fc.constantFrom(0x20, 0x2b),
-      fc.nat(3),
-      (given, plusAs, offset) => {
-        const latin1 = Buffer.from(given).toString('latin1')
-        const expected = latin1.replace(/%[0-9a-f]{2}|\+/gi, (match) =>
-          String.fromCharCode(match === '+' ? plusAs : Number.parseInt(match.slice(1), 16)),
-        )
-        const bytes = Buffer.from([...Array<number>(offset).fill(0), ...given]).subarray(offset)
-        assert.equal(percentDecode(bytes, plusAs).toString('latin1'), expected)
-      },
-    ),
-    { numRuns: 3000 },
-  )
 })
