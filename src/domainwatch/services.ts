@@ -90,14 +90,14 @@ type DomainServices = ReturnType<typeof openServices>
 export type AddRoutes = (app: HttpServer, shared: EndpointShared, services: DomainServices) => void
 
 export function openServices(options: DomainwatchOptions) {
-  const { clock, dictionary, following, interest, nameIndex, searches, tasks } = options
+  const { clock, dictionary, following, interest, nameIndex, searches } = options
   const withSplit = { ...options, split: dictionary.split }
   return {
     ...options,
     batches: openBatches(options),
     campaigns: new Campaigns(withSplit),
     dns: observed(options),
-    lists: new DomainLists(clock, nameIndex, interest, tasks, searches),
+    lists: new DomainLists(clock, nameIndex, interest, searches),
     lookalikes: new LookalikeSearch({ ...options, vocabulary: following.vocabulary }),
     queue: new ClaimQueue(withSplit),
     records: new RecordFields(options),

@@ -8,7 +8,7 @@ import { POOLS } from './pools.ts'
 
 /** Tasks that wait for a thread, whose inputs are limited elsewhere, and how long a task may wait and run together. */
 const { waiting: MAX_WAITING, waitMs: TASK_TIMEOUT_MS } = POOLS.parsing
-/** The same for a task that no request waits for: sorting two million records takes a minute on a slow machine. */
+/** The same for a task that no request waits for: merging two million records takes a minute on a slow machine. */
 export const BACKGROUND_TASK_TIMEOUT_MS = 600_000
 /** An idle thread keeps its heap, which one large body can grow by a quarter of a gigabyte: so none stays. */
 const IDLE_THREAD_MS = 30_000

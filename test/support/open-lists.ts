@@ -45,7 +45,7 @@ export async function openLists(tasks: Tasks) {
     report: (message, detail) => reports.push(`${message} ${JSON.stringify(detail)}`),
   })
   const interest = new Interest({ database, clock, tasks, nameIndex, dictionary })
-  const lists = new DomainLists(clock, nameIndex, interest, tasks, new Gate(POOLS.searches))
+  const lists = new DomainLists(clock, nameIndex, interest, new Gate(POOLS.searches))
   const store = (given: readonly Wide[], date = '2025-06-01 08:00:00') =>
     database.transaction(async (tx) => {
       const rows = given.map(({ domain, ...fields }) => {

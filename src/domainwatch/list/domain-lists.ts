@@ -1,16 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Gate } from '../../lib/gate.ts'
-import {
-  finish,
-  TimeSlice,
-  type Hit,
-  allMatches,
-  MergedSearch,
-  type Segment,
-  type Selected,
-} from '../../lib/name-index/index.ts'
-import { type Tasks, BACKGROUND_TASK_TIMEOUT_MS } from '../../lib/tasks.ts'
-import { accountClient, type Client } from '../../lib/client.ts'
+import { finish, TimeSlice } from '../../lib/name-index/index.ts'
+import { accountClient } from '../../lib/client.ts'
 import { encodeCursor, type ListCursor, type ListPage } from './cursor.ts'
 import type { NameIndex } from './name-index.ts'
 import {
@@ -21,22 +12,18 @@ import {
   type Listing,
   type ListOrder,
   type Source,
-  stagesFrom,
-  type Stage,
 } from './order.ts'
-import { BUILD_COLUMNS } from './index-builder.ts'
 import { hitsToJson, nameOfHit, RecordOfHit } from './hits.ts'
 import type { Interest } from '../interest/index.ts'
 import type { InterestModel } from '../interest/model.ts'
 import type { Ranking } from '../interest/scores.ts'
-import { findPage, mergedSearch, sortedOrder, stageQuery, type IndexSegments } from './search.ts'
+import { findPage } from './search.ts'
 import { choice, integer, type Values } from '../../http/parameters.ts'
 import type { ExportedRecord } from '../export.ts'
 import type { ContextAt } from '../filtered-record.ts'
 import { filterParameters, readFilters, type Filters } from '../filters.ts'
 import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
 import { serverParameters } from '../servers.ts'
-import type { Input, Output } from '../tasks/build-columns.ts'
 
 /** Which records are listed, and in which order. */
 export const listParameters = {
@@ -135,20 +122,12 @@ export class DomainLists {
   readonly #clock: Clock
   readonly #nameIndex: ListIndex
   readonly #interest: Pick<Interest, 'getModel'>
-  readonly #tasks: Tasks
   readonly #searches: Gate
 
-  constructor(
-    clock: Clock,
-    nameIndex: ListIndex,
-    interest: Pick<Interest, 'getModel'>,
-    tasks: Tasks,
-    searches: Gate,
-  ) {
+  constructor(clock: Clock, nameIndex: ListIndex, interest: Pick<Interest, 'getModel'>, searches: Gate) {
     this.#clock = clock
     this.#nameIndex = nameIndex
     this.#interest = interest
-    this.#tasks = tasks
     this.#searches = searches
   }
 
@@ -186,14 +165,26 @@ export class DomainLists {
     signal: AbortSignal,
   ): AsyncGenerator<readonly ExportedRecord[]> {
     const { segments, listing } = await this.#open({ ...request, limit: undefined }, () => signal)
-    const client = accountClient(account)
-    const turn = <T>(work: () => Promise<T>) => this.#searches.run(client, work, signal)
-    const options = { tasks: this.#tasks, client, turn, signal }
-    for await (const hits of wholeList(segments, listing, options)) {
-      const cutoff = expiryCutoff(this.#clock.now())
-      yield hits
-        .filter(({ segment, position }) => !(segment.discardedAt(position) <= cutoff))
-        .map((hit) => new RecordOfHit(hit))
+    const { registered, deleted } = segments
+    const snapshot = {
+      registered: registered.map((segment) => segment.snapshot()),
+      deleted: deleted.map((segment) => segment.snapshot()),
+    }
+    let rest: Listing | undefined = { ...listing, limit: isOfAll(listing.sources) ? PAGE : listing.limit }
+    while (rest !== undefined) {
+      const slice = new TimeSlice()
+      const search = findPage(snapshot, rest, slice)
+      const find = () => finish(search, slice, signal)
+      const page: ListPage = await this.#searches.run(accountClient(account), find, signal)
+      for (let from = 0; from < page.items.length; from += PART) {
+        const cutoff = expiryCutoff(this.#clock.now())
+        yield page.items
+          .slice(from, from + PART)
+          .filter(({ segment, position }) => !(segment.discardedAt(position) <= cutoff))
+          .map((hit) => new RecordOfHit(hit))
+      }
+      const { next } = page
+      rest = next && { ...rest, after: next.after, stage: next.stage }
     }
   }
 
@@ -224,89 +215,7 @@ export class DomainLists {
   }
 }
 
-/** Records at a time: some 2 ms of text. */
+/** Records of an export at a time: some 2 ms of text. */
 const PART = 1_000
-
-interface WholeListOptions {
-  readonly tasks: Tasks
-  /** Whose task the sorting is. */
-  readonly client: Client
-  /** Runs work on the event loop in the turn of its client. */
-  readonly turn: <T>(work: () => Promise<T>) => Promise<T>
-  readonly signal: AbortSignal
-}
-
-/** All matches of a list in their order, in parts. Later changes of the segments have no effect. */
-async function* wholeList(
-  segments: IndexSegments,
-  listing: Listing,
-  options: WholeListOptions,
-): AsyncGenerator<readonly Hit[]> {
-  const { signal, turn } = options
-  const slice = new TimeSlice()
-  if (!isOfAll(listing.sources)) {
-    yield (await turn(() => finish(findPage(segments, listing, slice), slice, signal))).items
-    return
-  }
-  const stages = stagesFrom(listing, listing.sources)
-  const searches = stages.map((stage) =>
-    sortedOrder(stage.name) === undefined ? mergedSearch(segments, listing, stage, slice) : stage,
-  )
-  for (const search of searches) if (search instanceof MergedSearch) search.freeze()
-  for (const search of searches) {
-    if (!(search instanceof MergedSearch)) {
-      yield* sortedParts(segments, listing, search, options)
-      continue
-    }
-    for (let isMore = true; isMore;) {
-      const hits = await turn(() => finish(search.next(PART), slice, signal))
-      if (hits.length > 0) yield hits
-      isMore = hits.length === PART
-    }
-  }
-}
-
-/** In an order that segments are not sorted by, another thread sorts all matches. */
-async function* sortedParts(
-  segments: IndexSegments,
-  { filters, context, ascending, ranking }: Listing,
-  stage: Stage,
-  { tasks, client, turn, signal }: WholeListOptions,
-): AsyncGenerator<readonly Hit[]> {
-  const order = sortedOrder(stage.name)
-  if (order === undefined) return
-  const found = new Map<Segment, number[]>()
-  const slice = new TimeSlice()
-  const add = (segment: Segment, position: number) => {
-    const positions = found.get(segment)
-    if (positions === undefined) found.set(segment, [position])
-    else positions.push(position)
-  }
-  await turn(() =>
-    finish(allMatches(segments.registered, stageQuery(filters, context, stage), slice, add), slice, signal),
-  )
-  const hits = [...found].map(([segment, positions]) => ({ segment, positions: Uint32Array.from(positions) }))
-  const parts: readonly Selected[] = hits.map(({ segment, positions }) => {
-    const { names, starts, modified, numbers } = segment.columns
-    const scores = ranking?.getScores(segment.columns)
-    return { columns: { names, starts, modified, numbers }, positions, scores }
-  })
-  const input: Input = { kind: 'sort', parts, order, descending: !ascending }
-  const sorted = await tasks.run<Input, Output['sort']>(BUILD_COLUMNS, input, {
-    client,
-    timeoutMs: BACKGROUND_TASK_TIMEOUT_MS,
-  })
-  const hitAt = (index: number): Hit[] => {
-    let rest = index
-    for (const { segment, positions } of hits) {
-      const position = positions[rest]
-      if (position !== undefined) return [{ segment, position }]
-      rest -= positions.length
-    }
-    return []
-  }
-  for (let from = 0; from < sorted.length; from += PART) {
-    signal.throwIfAborted()
-    yield Array.from(sorted.subarray(from, from + PART)).flatMap(hitAt)
-  }
-}
+/** Records that one search of an export finds. In most orders it visits all matches. */
+const PAGE = 5_000

@@ -13,7 +13,7 @@ import type { Database } from '../../storage/database/database.ts'
 import { recordsAsText } from '../queries-records.ts'
 import { toQueries } from './search.ts'
 
-export const BUILD_COLUMNS = taskModule('../tasks/build-columns', import.meta)
+const BUILD_COLUMNS = taskModule('../tasks/build-columns', import.meta)
 
 /** This many changes are parsed on the event loop, in some milliseconds; more are parsed in another thread. */
 const SMALL_DELTA = 300

@@ -99,14 +99,19 @@ function* hitsOfStage(
   slice: TimeSlice,
 ): SlicedWork<readonly Hit[]> {
   const { filters, context, ascending, ranking } = listing
-  const order = sortedOrder(stage.name)
-  if (order === undefined) return yield* mergedSearch(segments, listing, stage, slice).next(limit)
-  const search = { order, descending: !ascending, limit, after: stage.after, getScores: ranking?.getScores }
-  return yield* sortedMatches(segments.registered, stageQuery(filters, context, stage), search, slice)
+  const { name, sortKey, after } = stage
+  const order = sortedOrder(name)
+  const query = stageQuery(filters, context, stage)
+  if (order === undefined) {
+    const list = segments[sortKey === 'deleted_at' ? 'deleted' : 'registered']
+    return yield* new MergedSearch(list, query, !ascending, { after }, slice).next(limit)
+  }
+  const search = { order, descending: !ascending, limit, after, getScores: ranking?.getScores }
+  return yield* sortedMatches(segments.registered, query, search, slice)
 }
 
 /** What the index looks for to find the records of a stage. */
-export function stageQuery(filters: Filters, context: FilterContext, stage: Stage): IndexQuery {
+function stageQuery(filters: Filters, context: FilterContext, stage: Stage): IndexQuery {
   const { name, has, since } = stage
   const also: IndexTerm[] = name === 'bought' ? [IS_BOUGHT] : []
   if (since !== undefined) also.push({ kind: 'date', of: 'registered', from: since })
@@ -116,22 +121,10 @@ export function stageQuery(filters: Filters, context: FilterContext, stage: Stag
 }
 
 /** Returns the order as the index knows it, if no segment is sorted by it. */
-export function sortedOrder(name: StageName | undefined): SortedOrder | undefined {
+function sortedOrder(name: StageName | undefined): SortedOrder | undefined {
   if (name === 'interest') return 'score'
   if (isNumberOrder(name)) return name
   return name === 'modified' || name === 'name' || name === 'length' ? name : undefined
-}
-
-/** A search for the matches of a stage in an order that segments are sorted by. */
-export function mergedSearch(
-  segments: IndexSegments,
-  { filters, context, ascending }: Listing,
-  stage: Stage,
-  slice: TimeSlice,
-): MergedSearch {
-  const { sortKey, after } = stage
-  const list = segments[sortKey === 'deleted_at' ? 'deleted' : 'registered']
-  return new MergedSearch(list, stageQuery(filters, context, stage), !ascending, { after }, slice)
 }
 
 const IS_BOUGHT: IndexTerm = { kind: 'trait', trait: BOUGHT, min: 1, max: 1 }

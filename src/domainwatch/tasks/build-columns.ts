@@ -1,17 +1,14 @@
-/** Worker-thread task: builds columns from texts of the database, merges segments, finds records that rules hide, and sorts exports. */
+/** Worker-thread task: builds columns from texts of the database, merges segments, and finds records that rules hide. */
 import {
   anyMatches,
   toColumns,
   isIndexable,
   mergeParts,
-  sortAll,
   type Columns,
   type EntryKeys,
   type IndexedRecord,
   type Order,
   type SegmentPart,
-  type Selected,
-  type SortedOrder,
 } from '../../lib/name-index/index.ts'
 import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import { namedFields } from '../../storage/database/changes/change.ts'
@@ -109,12 +106,6 @@ export type Input =
     }
   | { readonly kind: 'merge'; readonly parts: readonly SegmentPart[]; readonly order: Order }
   | { readonly kind: 'hidden'; readonly columns: Columns; readonly hiding: readonly SavedFilters[] }
-  | {
-      readonly kind: 'sort'
-      readonly parts: readonly Selected[]
-      readonly order: SortedOrder
-      readonly descending: boolean
-    }
 
 /** What each kind of input is built into. */
 export interface Output {
@@ -123,8 +114,6 @@ export interface Output {
   readonly merge: Columns
   /** A bit per record. */
   readonly hidden: Uint32Array
-  /** As `sortAll` returns it. */
-  readonly sort: Uint32Array
 }
 
 export default function work(input: Input): Output[Input['kind']] {
@@ -137,7 +126,5 @@ export default function work(input: Input): Output[Input['kind']] {
       return mergeParts(input.parts, optionsFor(input.order))
     case 'hidden':
       return anyMatches(input.columns, toQueries(input.hiding))
-    case 'sort':
-      return sortAll(input.parts, input.order, input.descending)
   }
 }

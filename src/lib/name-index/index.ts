@@ -10,10 +10,8 @@ export { finish, finishNow, TimeSlice, type SlicedWork } from './slices.ts'
 export {
   isNumberOrder,
   toNumberKey,
-  sortAll,
   sortedMatches,
   type NumberOrder,
-  type Selected,
   type SortedOrder,
 } from './sorted-matches.ts'
 export { formatTimestamp, parseTimestamp, TIMESTAMP_LENGTH, wholeYears, writeTimestamp } from './timestamp.ts'

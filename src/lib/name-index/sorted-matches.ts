@@ -1,4 +1,4 @@
-import { numberAt, shared, type Columns } from './columns.ts'
+import { numberAt, type Columns } from './columns.ts'
 import { allMatches, compareNames } from './merged-search.ts'
 import { getBounds, numberBounds, type BlockBounds } from './block-bounds.ts'
 import type { IndexQuery } from './query.ts'
@@ -46,14 +46,14 @@ export function* sortedMatches(
   return best.toSorted()
 }
 
+/** Matches that are added to the best in one sort: some milliseconds of work, whatever the limit. */
+const MAX_UNSORTED = 1_000
+
 interface RankedHit extends Hit {
   readonly key: number
 }
 
-/**
- * Keeps the best matches: up to twice as many as wanted, so that each sort drops as many as were added since the
- * last.
- */
+/** Keeps the best matches. Each sort merges those that were added since the last one, and drops as many. */
 class BestMatches {
   readonly #search: SortedSearch
   readonly #keyOf: KeyOf
@@ -89,7 +89,7 @@ class BestMatches {
       if (behind * sign <= 0) return
     }
     this.#hits.push({ segment, position, key })
-    if (this.#hits.length >= 2 * limit) {
+    if (this.#hits.length >= limit + Math.min(limit, MAX_UNSORTED)) {
       this.#hits = this.toSorted()
       this.#last = this.#hits.at(-1)
     }
@@ -130,23 +130,20 @@ function compareName(
   return compareBytes(names, starts[position] ?? 0, starts[position + 1] ?? 0, other, from, to)
 }
 
-type SortColumns = Pick<Columns, 'names' | 'starts' | 'modified' | 'numbers'>
-type KeyOf<T extends SortColumns = Columns> = (columns: T, position: number) => number
+type KeyOf = (columns: Columns, position: number) => number
 
 function keysBy(order: SortedOrder, getScores?: ScoresOf): KeyOf {
-  if (order !== 'score') return storedKeysBy(order)
+  if (isNumberOrder(order)) {
+    const key = toNumberKey(order)
+    return (columns, position) => numberAt(columns, key, position)
+  }
+  if (order !== 'score') return KEYS[order]
   let last: Columns | undefined
   let scores: Uint32Array = new Uint32Array()
   return (columns, position) => {
     if (columns !== last) [last, scores] = [columns, getScores?.(columns) ?? scores]
     return scores[position] ?? 0
   }
-}
-
-function storedKeysBy(order: Exclude<SortedOrder, 'score'>): KeyOf<SortColumns> {
-  if (!isNumberOrder(order)) return KEYS[order]
-  const key = toNumberKey(order)
-  return (columns, position) => numberAt(columns, key, position)
 }
 
 function boundsBy(order: SortedOrder, columns: Columns, getScores?: ScoresOf): BlockBounds {
@@ -160,7 +157,7 @@ function boundsBy(order: SortedOrder, columns: Columns, getScores?: ScoresOf): B
   return getBounds(column, count, (position) => KEYS[order](columns, position))
 }
 
-const KEYS: Readonly<Record<FixedOrder, KeyOf<SortColumns>>> = {
+const KEYS: Readonly<Record<FixedOrder, KeyOf>> = {
   modified: ({ modified }, position) => modified[position] ?? NaN,
   length: ({ starts }, position) => (starts[position + 1] ?? 0) - (starts[position] ?? 0),
   name: ({ names, starts }, position) => namePrefix(names, starts[position] ?? 0, starts[position + 1] ?? 0),
@@ -176,43 +173,3 @@ function namePrefix(names: Uint8Array, start: number, end: number): number {
     prefix = prefix * 256 + (at < end ? (names[at] ?? 0) : 0)
   return prefix
 }
-
-/** Some records of a segment. */
-export interface Selected {
-  readonly columns: SortColumns
-  readonly positions: Uint32Array
-  /** Scores of all records of the columns, for the order by score. */
-  readonly scores?: Uint32Array | undefined
-}
-
-/** Sorts all of some records. Runs in any thread. @returns indexes into their positions, part after part */
-export function sortAll(parts: readonly Selected[], order: SortedOrder, descending: boolean): Uint32Array {
-  const count = parts.reduce((sum, { positions }) => sum + positions.length, 0)
-  const keys = new Float64Array(count)
-  const starts = new Uint32Array(count)
-  const ends = new Uint32Array(count)
-  const toPart = new Uint32Array(count)
-  const sorted = shared.u32(count)
-  const keyOf = order === 'score' ? undefined : storedKeysBy(order)
-  let at = 0
-  for (const [i, { columns, positions, scores }] of parts.entries()) {
-    for (const position of positions) {
-      keys[at] = keyOf === undefined ? (scores?.[position] ?? 0) : keyOf(columns, position)
-      starts[at] = columns.starts[position] ?? 0
-      ends[at] = columns.starts[position + 1] ?? 0
-      toPart[at] = i
-      sorted[at] = at++
-    }
-  }
-  const names = parts.map(({ columns }) => columns.names)
-  const nameOf = (index: number) => names[toPart[index] ?? 0] ?? NO_NAMES
-  const sign = descending ? -1 : 1
-  return sorted.sort(
-    (a, b) =>
-      sign *
-      ((keys[a] ?? 0) - (keys[b] ?? 0) ||
-        compareBytes(nameOf(a), starts[a] ?? 0, ends[a] ?? 0, nameOf(b), starts[b] ?? 0, ends[b] ?? 0)),
-  )
-}
-
-const NO_NAMES = new Uint8Array(0)
