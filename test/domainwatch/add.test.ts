@@ -104,7 +104,7 @@ const UNREADABLE: readonly [unknown, string][] = [
 ]
 
 for (const encoding of ENCODINGS) {
-  test(`data that is no list of records stores nothing (${encoding})`, async () => {
+  test(`data that is not a list of records stores nothing (${encoding})`, async () => {
     for (const [data, msg] of UNREADABLE)
       assert.deepEqual((await add(service, data, { encoding })).body, {
         status: 500,

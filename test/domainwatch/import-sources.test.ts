@@ -90,7 +90,7 @@ test('standard input is the default, and loaded records have the account as auth
   assert.match(text, /"data":\[\{"date":"[^"]+","account":"grupo","kind":"added"/)
 })
 
-test('concatenated lists are loaded; files that are no lists store nothing', async () => {
+test('concatenated lists are loaded; other files store nothing', async () => {
   const import_ = (text: string | Uint8Array) => importText(service, folder.path, text)
   const list = (name: string) =>
     gzipSync(`\uFEFFNombre Dominio,Fecha Inscripción\r\n${name}.cl,2025-12-31 10:00:00\r\n`)

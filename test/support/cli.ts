@@ -115,7 +115,7 @@ export async function killedAfter(text: string, args: readonly string[]): Promis
 const PROGRESS = /, \d+ %(?:,|$)|, after [\d:]+$/
 
 /** The lines of standard error, without those that show progress: the slower the machine, the more of them. */
-export const messagesIn = (stderr: string): string[] =>
+const messagesIn = (stderr: string): string[] =>
   stderr.split('\n').filter((line) => line !== '' && !PROGRESS.test(line))
 
 export interface Served {

@@ -5,7 +5,7 @@ import { findBreaches } from '../../scripts/audit/policy.ts'
 const POLICY = { licenses: ['MIT', 'ISC'], licenseExceptions: [], installScripts: [] }
 const GOOD = { version: '1.0.0', license: 'MIT', hasInstallScript: false }
 
-function breachesOf(locked: Partial<typeof GOOD>, installed?: Partial<typeof GOOD>, hasIntegrity = true) {
+function getBreaches(locked: Partial<typeof GOOD>, installed?: Partial<typeof GOOD>, hasIntegrity = true) {
   const facts = (changed: Partial<typeof GOOD>) => ({ ...GOOD, ...changed })
   const copy = installed && facts(installed)
   const one = { name: 'a', path: 'a', locked: facts(locked), hasIntegrity, installed: copy }
@@ -14,13 +14,13 @@ function breachesOf(locked: Partial<typeof GOOD>, installed?: Partial<typeof GOO
 
 test('a production package has an allowed license, no install script and a hash, also as it is installed', () => {
   for (const license of ['MIT', '(MIT OR GPL-3.0-only)', 'GPL-3.0-only OR MIT AND ISC', '(MIT AND (ISC))'])
-    assert.deepEqual(breachesOf({ license }, { license }), [], license)
+    assert.deepEqual(getBreaches({ license }, { license }), [], license)
   for (const license of ['GPL-3.0-only', 'MIT AND GPL-3.0-only', '(MIT OR ISC) AND GPL-3.0-only', '(MIT', ''])
-    for (const found of [breachesOf({ license }), breachesOf({}, { license })])
+    for (const found of [getBreaches({ license }), getBreaches({}, { license })])
       assert.deepEqual(found, [`a (1.0.0) has the license ${license}, which is not allowed`])
   const script = ['a (1.0.0) runs a script when it is installed']
-  assert.deepEqual(breachesOf({ hasInstallScript: true }), script)
-  assert.deepEqual(breachesOf({}, { hasInstallScript: true }), script)
-  assert.deepEqual(breachesOf({}, undefined, false), ['a (1.0.0) has no integrity hash in package-lock.json'])
-  assert.deepEqual(breachesOf({}, { version: '2.0.0' }), ['a (1.0.0) is installed as 2.0.0: run npm ci'])
+  assert.deepEqual(getBreaches({ hasInstallScript: true }), script)
+  assert.deepEqual(getBreaches({}, { hasInstallScript: true }), script)
+  assert.deepEqual(getBreaches({}, undefined, false), ['a (1.0.0) has no integrity hash in package-lock.json'])
+  assert.deepEqual(getBreaches({}, { version: '2.0.0' }), ['a (1.0.0) is installed as 2.0.0: run npm ci'])
 })
