@@ -107,21 +107,20 @@ export function unknownParameter(names: Iterable<string>, known: ReadonlySet<str
   return undefined
 }
 
-/** Returns a function that parses the declared parameters, in the order in which they are given, and ignores others. */
+/** Returns a function that parses the declared parameters, in the order of their declarations, and ignores others. */
 export function compileParameters<P extends Parameters>(parameters: P): (given: Given) => ParseResult<P> {
-  const declared = new Map(Object.entries(parameters).map(([key, parameter]) => [key, { key, ...parameter }]))
-  const patterns = [...declared.values()].filter(({ names }) => names !== undefined)
-  for (const { key } of patterns) declared.delete(key)
+  const declared = Object.entries(parameters).map(([key, { names, parse }]) => ({ key, names, parse }))
   return (given) => {
     const values: Record<string, unknown> = {}
-    for (const name in given) {
-      const text = given[name]
-      const parameter = declared.get(name) ?? patterns.find(({ names }) => names?.test(name))
-      if (parameter === undefined || text === undefined) continue
-      const { key, names } = parameter
-      const parsed = parameter.parse(text, name)
-      if ('takes' in parsed) return { ok: false, error: badParameter(name, parsed.takes) }
-      values[key] = names === undefined ? parsed.value : Object.assign(values[key] ?? {}, parsed.value)
+    for (const { key, names, parse } of declared) {
+      if (names === undefined && given[key] === undefined) continue
+      for (const name of names === undefined ? [key] : Object.keys(given).filter((one) => names.test(one))) {
+        const text = given[name]
+        if (text === undefined) continue
+        const parsed = parse(text, name)
+        if ('takes' in parsed) return { ok: false, error: badParameter(name, parsed.takes) }
+        values[key] = names === undefined ? parsed.value : Object.assign(values[key] ?? {}, parsed.value)
+      }
     }
     // Built from the declarations, as the mapped type describes. Absent ones are left out: nothing is allocated for them.
     return { ok: true, values: values as Values<P> }
