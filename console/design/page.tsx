@@ -182,3 +182,26 @@ export function Meter({ part, isGood = false }: { part: number; isGood?: boolean
     </span>
   )
 }
+
+const SPARK_WIDTH = 120
+const SPARK_HEIGHT = 28
+
+/** A small chart without values, next to their text. */
+export function Sparkline({ values }: { values: readonly number[] }) {
+  const most = Math.max(1, ...values)
+  const step = SPARK_WIDTH / Math.max(1, values.length - 1)
+  const points = values.map(
+    (value, i) =>
+      `${(i * step).toFixed(1)},${(SPARK_HEIGHT - 2 - (value / most) * (SPARK_HEIGHT - 4)).toFixed(1)}`,
+  )
+  return (
+    <svg
+      className="spark"
+      viewBox={`0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      <polyline points={points.join(' ')} />
+    </svg>
+  )
+}

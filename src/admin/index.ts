@@ -2,17 +2,16 @@ import type { AuditPlace } from '../http/auth/queries.ts'
 import { clientAbort } from '../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../http/endpoint.ts'
 import { invalidCursor, toPage } from '../http/headers.ts'
-import type { Measurements } from '../http/observability.ts'
 import { integer, text } from '../http/parameters.ts'
 import type { HttpServer } from '../http/server.ts'
 import { withTimeout } from '../lib/concurrency.ts'
 import { countDomains, totalStorage } from './queries.ts'
 import { accountRoutes, type AccountsOptions } from './accounts.ts'
+import type { FigureHistory } from './figures.ts'
 import { keysRoutes } from './keys.ts'
 import { systemAnswer, doctorAnswer, auditAnswer } from './schemas.ts'
 
 const PING_TIMEOUT_MS = 2_000
-const PREFIX = 'catalejo_'
 const DEFAULT_PAGE = 100
 const MAX_PAGE = 1_000
 
@@ -22,8 +21,7 @@ export interface AdminOptions extends AccountsOptions {
   readonly settings: readonly { readonly name: string; readonly value: string; readonly from: string }[]
   readonly engine: 'sqlite' | 'postgres'
   readonly blobs: { readonly kind: 'files' | 's3'; readonly ping: () => Promise<void> }
-  /** Returns the measurements of all processes that serve together. */
-  readonly measurements: () => Promise<Measurements>
+  readonly figures: FigureHistory
   /** Looks at the instance. */
   readonly diagnose: () => Promise<readonly object[]>
   readonly baseUrl: () => string
@@ -31,8 +29,7 @@ export interface AdminOptions extends AccountsOptions {
 
 /** The endpoints for the owner of the service, with a key of the service `admin`. */
 export function adminRoutes(app: HttpServer, shared: EndpointShared, options: AdminOptions): void {
-  const { baseUrl, database, clock, diagnose, version, timeZone, engine, blobs, measurements, settings } =
-    options
+  const { baseUrl, database, clock, diagnose, version, timeZone, engine, blobs, figures, settings } = options
   accountRoutes(app, shared, options)
   keysRoutes(app, shared, options)
 
@@ -89,12 +86,12 @@ export function adminRoutes(app: HttpServer, shared: EndpointShared, options: Ad
     answers: { 200: systemAnswer },
     async handle({ identity, reply }) {
       const scanner = database.scannerOf(identity.accountId, clientAbort(reply.raw))
-      const [domains, images, isDatabaseReady, areBlobsReady, measured] = await Promise.all([
+      const [domains, images, isDatabaseReady, areBlobsReady, current] = await Promise.all([
         scanner.first(countDomains()),
         scanner.first(totalStorage()),
         isReady(database.ping()),
         isReady(blobs.ping()),
-        measurements(),
+        figures.now(),
       ])
       return {
         status: 200,
@@ -108,7 +105,8 @@ export function adminRoutes(app: HttpServer, shared: EndpointShared, options: Ad
         images: Number(images?.images ?? 0),
         bytes: Number(images?.bytes ?? 0),
         settings,
-        figures: toFigures(measured),
+        figures: current,
+        last_hour: figures.lastHour(),
       }
     },
   })
@@ -117,18 +115,6 @@ export function adminRoutes(app: HttpServer, shared: EndpointShared, options: Ad
 /** Whether a ping succeeds in time. */
 const isReady = (ping: Promise<void>): Promise<boolean> =>
   withTimeout(ping, PING_TIMEOUT_MS).catch(() => false)
-
-/** Returns the service's own gauges and counters, each summed over its labels. */
-function toFigures(measured: Measurements): Record<string, number> {
-  const figures: Record<string, number> = {}
-  for (const one of measured) {
-    if (!('name' in one && 'type' in one && 'values' in one)) continue
-    if (typeof one.name !== 'string' || !one.name.startsWith(PREFIX) || one.type === 'histogram') continue
-    if (!Array.isArray(one.values)) continue
-    figures[one.name] = one.values.reduce((sum: number, { value }: { value: number }) => sum + value, 0)
-  }
-  return figures
-}
 
 /** @throws HttpError 400 */
 function readCursor(given: string): AuditPlace {

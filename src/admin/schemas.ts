@@ -235,6 +235,15 @@ export const systemAnswer = answer(
         examples: [{ catalejo_database_waiting_writes: 0 }],
       },
     ),
+    last_hour: object(
+      {},
+      {
+        description:
+          'The same gauges and counters at each minute of the last hour since the process was started, oldest first',
+        additionalProperties: { type: 'array', items: { type: 'number' } },
+        examples: [{ catalejo_database_waiting_writes: [0, 2, 0] }],
+      },
+    ),
   },
   'The state of the service',
   {
@@ -249,5 +258,6 @@ export const systemAnswer = answer(
     bytes: 3_456_789,
     settings: [{ name: 'CATALEJO_PORT', value: '8080', from: 'default' }],
     figures: { catalejo_database_waiting_writes: 0 },
+    last_hour: { catalejo_database_waiting_writes: [0, 2, 0] },
   },
 )

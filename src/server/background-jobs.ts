@@ -123,6 +123,7 @@ export function backgroundJobs(
     { name: 'indexing of new images', everyMs: POLL_MS, run: () => images.similar.advance() },
     // Each process knows the keys that it was called with.
     { name: 'recording of key uses', everyMs: MINUTE, run: () => accounts.writeUses() },
+    { name: 'sample of the figures', everyMs: MINUTE, run: () => context.figures.sample() },
     // Each machine has a folder of its own.
     { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: (stop) => images.derivatives.sweep(stop) },
     ...sharedWork(context, images).map((work) => shared(work)),

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { DeliveryGates } from '../deliveries/delivery-attempt.ts'
+import { FigureHistory } from '../admin/figures.ts'
 import { createAccounts } from '../accounts/index.ts'
 import { openAudit } from '../http/auth/audit.ts'
 import { observed, openBlobs, reasonOf } from '../storage/blobs/open.ts'
@@ -132,6 +133,7 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
     limits,
     log,
     metrics,
+    figures: new FigureHistory(() => metrics.gathered()),
     database,
     blobs: observed(
       blobs.store,

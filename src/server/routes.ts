@@ -140,7 +140,7 @@ export async function createRoutes(
         settings: config.shown,
         engine: config.databaseUrl === '' ? 'sqlite' : 'postgres',
         blobs: { kind: config.blobsUrl === undefined ? 'files' : 's3', ping: () => images.store.ping() },
-        measurements: () => metrics.gathered(),
+        figures: context.figures,
         diagnose: () => diagnose({ ...config, port: findPort(server) ?? config.port }, database, clock),
         keys: accounts,
         policies: createAccountPolicies(database),

@@ -287,7 +287,7 @@ test('an update of the limits and delivery mode of an application is atomic', as
 test('reports the state of the service', async () => {
   const { body } = await get('system')
   assert.ok(typeof body === 'object' && body !== null && 'figures' in body)
-  const { figures, settings, ...rest }: Record<string, unknown> = { ...body }
+  const { figures, last_hour: hour, settings, ...rest }: Record<string, unknown> = { ...body }
   const shown: Record<string, unknown>[] = Array.isArray(settings) ? settings : []
   assert.ok(shown.length > 30)
   const level = shown.find(({ name }) => name === 'CATALEJO_LOG_LEVEL')
@@ -303,6 +303,11 @@ test('reports the state of the service', async () => {
     images: 2,
   })
   assert.equal(Object.fromEntries(Object.entries(figures ?? {}))['catalejo_database_waiting_writes'], 0)
+  assert.deepEqual(
+    Object.fromEntries(Object.entries(hour ?? {}))['catalejo_database_waiting_writes'],
+    [0],
+    'one of each minute',
+  )
 })
 
 test('an administrator releases all claims of an account, and only of one that can have some', async () => {

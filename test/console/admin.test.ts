@@ -158,10 +158,30 @@ test('what was entered for a key or for limits is there for the next key of the 
 })
 
 test('the state of the service is shown', async () => {
-  const { page, context, complaints } = await browser.open(service, 'sistema', { admin })
+  const { page, context, complaints } = await browser.open(service, '', { admin })
+  await page.getByRole('heading', { name: 'Claves', level: 1 }).waitFor()
+  await page.route('**/admin/system?*', async (route) => {
+    const response = await route.fetch()
+    const last = { catalejo_event_streams: [0, 7, 3], catalejo_dns_cache_hits_total: [4, 7] }
+    const missed = { catalejo_dns_cache_misses_total: [0, 1] }
+    const found = Object(await response.json())
+    await route.fulfill({
+      response,
+      json: { ...found, last_hour: { ...found.last_hour, ...last, ...missed } },
+    })
+  })
+  await page.getByRole('link', { name: 'Sistema', exact: true }).click()
   await page.getByText(/Base de datos \((sqlite|postgres)\): responde/).waitFor()
   const queues = page.getByRole('table', { name: 'Colas' })
-  await queues.getByRole('row', { name: /^Escrituras en espera \d+$/ }).waitFor()
+  await queues.getByRole('row', { name: /^Escrituras en espera \d+ \d/ }).waitFor()
+  await queues.getByRole('row', { name: /^Conexiones en vivo \d+ 0–7$/ }).waitFor()
+  assert.match(
+    (await queues
+      .getByRole('row', { name: /^Conexiones/ })
+      .locator('polyline')
+      .getAttribute('points')) ?? '',
+    /^0\.0,26\.0 40\.0,2\.0 /,
+  )
   const caches = page.getByRole('table', { name: 'Cachés y memoria' })
   await caches.getByRole('row', { name: /^Memoria de imágenes \d+/ }).waitFor()
   await page.getByText('Todas las métricas').click()

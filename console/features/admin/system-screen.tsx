@@ -3,7 +3,7 @@ import { isClientError, useApi } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { Button, Icon, Tag, Fact } from '../../design/elements.tsx'
-import { Page, Meter, Tile, WideTable } from '../../design/page.tsx'
+import { Page, Meter, Sparkline, Tile, WideTable } from '../../design/page.tsx'
 import { QueryResult } from '../../design/notice.tsx'
 import { bytes, count, moment, t, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/admin.ts'
@@ -41,7 +41,7 @@ export default function SystemScreen() {
               </dl>
             </section>
             <Diagnosis />
-            <Metrics figures={data.figures} />
+            <Metrics figures={data.figures} lastHour={data.last_hour} />
             <Settings settings={data.settings} />
           </div>
         )}
@@ -134,27 +134,29 @@ const SIZES = [
   ['size.derivatives', 'derivatives_disk_bytes'],
 ] as const
 
-/** Queues and caches with labels, followed by all metrics by name. */
-function Metrics({ figures }: { figures: Values }) {
+/** Queues and caches with labels and their last hour, followed by all metrics by name. */
+function Metrics({ figures, lastHour }: { figures: Values; lastHour: Values }) {
   const valueOf = (name: string) => Number(figures[`catalejo_${name}`] ?? 0)
+  const trendOf = (name: string) => [lastHour[`catalejo_${name}`] ?? [], valueOf(name)].flat().map(Number)
   return (
     <>
+      <p className="muted">{t('system.trendHint')}</p>
       <div className="admin-pair">
         <Part title="system.queues">
           {QUEUES.map(([label, name]) => (
-            <Line key={name} label={label}>
+            <Line key={name} label={label} trend={trendOf(name)}>
               {count(valueOf(name))}
             </Line>
           ))}
         </Part>
         <Part title="system.caches">
           {CACHES.map(([label, hits, misses]) => (
-            <Line key={hits} label={label}>
+            <Line key={hits} label={label} trend={toRates(trendOf(hits), trendOf(misses))} format={percent}>
               <Rate hits={valueOf(hits)} misses={valueOf(misses)} />
             </Line>
           ))}
           {SIZES.map(([label, name]) => (
-            <Line key={name} label={label}>
+            <Line key={name} label={label} trend={trendOf(name)} format={bytes}>
               {bytes(valueOf(name))}
             </Line>
           ))}
@@ -194,13 +196,39 @@ function Part({ title, children }: { title: TextKey; children: ReactNode }) {
   )
 }
 
-function Line({ label, children }: { label: TextKey; children: ReactNode }) {
+const percent = (n: number) => t('app.percent', { n: count(Math.round(n)) })
+
+/** Returns the percentage of hits in each minute in which something was requested. */
+const toRates = (hits: readonly number[], misses: readonly number[]): readonly number[] =>
+  hits.slice(1).flatMap((value, i) => {
+    const [hit, miss] = [value - (hits[i] ?? 0), (misses[i + 1] ?? 0) - (misses[i] ?? 0)]
+    return hit + miss > 0 ? (hit / (hit + miss)) * 100 : []
+  })
+
+interface LineProps {
+  readonly label: TextKey
+  /** Its values in the last hour, oldest first. */
+  readonly trend: readonly number[]
+  readonly format?: (value: number) => string
+  readonly children: ReactNode
+}
+
+function Line({ label, trend, format = count, children }: LineProps) {
+  const ends = [Math.min(...trend), Math.max(...trend)].map(format)
   return (
     <tr>
       <th scope="row" className="named">
         {t(label)}
       </th>
       <td className="number">{children}</td>
+      <td className="trend muted figures">
+        {trend.length > 0 && (
+          <>
+            <Sparkline values={trend} />
+            {[...new Set(ends)].join('–')}
+          </>
+        )}
+      </td>
     </tr>
   )
 }

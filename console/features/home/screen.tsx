@@ -5,7 +5,7 @@ import { session } from '../../api/session.ts'
 import { useStore } from '../../base/store.ts'
 import { Icon, Link, Time, Button } from '../../design/elements.tsx'
 import { QueryError } from '../../design/notice.tsx'
-import { Page, Tile, WideTable } from '../../design/page.tsx'
+import { Sparkline, Page, Tile, WideTable } from '../../design/page.tsx'
 import { DomainName, StatusTag } from '../domains/tags.tsx'
 import type { DomainRecord } from '../domains/records.ts'
 import { useUsage } from '../images/gallery.tsx'
@@ -177,23 +177,6 @@ function Bones() {
         <div key={width} className="bone" style={{ width: `${width}%` }} />
       ))}
     </div>
-  )
-}
-
-const WIDTH = 120
-const HEIGHT = 28
-
-/** A sparkline; the values are on the statistics screen. */
-function Sparkline({ values }: { values: readonly number[] }) {
-  const most = Math.max(1, ...values)
-  const step = WIDTH / Math.max(1, values.length - 1)
-  const points = values.map(
-    (value, i) => `${(i * step).toFixed(1)},${(HEIGHT - 2 - (value / most) * (HEIGHT - 4)).toFixed(1)}`,
-  )
-  return (
-    <svg className="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-      <polyline points={points.join(' ')} />
-    </svg>
   )
 }
 

@@ -80,6 +80,10 @@ export const admin = addTexts({
   'from.environment': ['variable de entorno', 'environment variable'],
   'from.file': ['archivo', 'file'],
   'from.default': ['predeterminado', 'default'],
+  'system.trendHint': [
+    'Junto a cada valor, la última hora, minuto a minuto, y entre qué valores estuvo.',
+    'Next to each value: the last hour, minute by minute, and its lowest and highest value.',
+  ],
   'system.queues': ['Colas', 'Queues'],
   'system.caches': ['Cachés y memoria', 'Caches and memory'],
   'system.all': ['Todas las métricas, con su nombre en /metrics', 'All metrics, by their names in /metrics'],
