@@ -239,7 +239,7 @@ export const systemAnswer = answer(
       {},
       {
         description:
-          'The same gauges and counters at each minute of the last hour since the process was started, oldest first',
+          'Values of each gauge and counter in `figures` at each minute of the last hour, oldest first; only since the process was started',
         additionalProperties: { type: 'array', items: { type: 'number' } },
         examples: [{ catalejo_database_waiting_writes: [0, 2, 0] }],
       },

@@ -16,7 +16,7 @@ test('the home screen shows the state of feeds, and nothing about them if there 
   await using browser = await startBrowser()
   const { page, context, complaints } = await browser.open(service, '', { domainwatch: service.domainKey })
   const table = page.getByRole('region', { name: 'Fuentes' })
-  await table.getByText('cada 6h, de 127.0.0.1:9').waitFor()
+  await table.getByText('cada 6 horas, de 127.0.0.1:9').waitFor()
   await page.getByRole('heading', { name: 'Inicio' }).waitFor()
   assert.deepEqual(await accessibilityViolations(page), [])
   assert.deepEqual(complaints, [])

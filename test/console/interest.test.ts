@@ -81,6 +81,7 @@ test('signals can be columns, the details and triage say them, and how many days
   // Its twin names it, too.
   const row = page.getByRole('row').filter({ has: page.locator('.cell-name', { hasText: 'casa-sol.cl' }) })
   await row.getByText(left).waitFor()
+  await row.getByText('objetar: 5 d', { exact: true }).waitFor()
   // The other one has time enough.
   assert.equal(await page.getByText(/para objetar$/).count(), 1)
   const fields: string[] = []
@@ -91,6 +92,8 @@ test('signals can be columns, the details and triage say them, and how many days
   const signals = ['Forma', 'Sílabas', 'Demanda', 'Gemelos', 'Veces libre', 'Años', 'Para objetar', 'Números']
   await page.getByRole('button', { name: 'Columnas' }).click()
   for (const name of signals) await page.getByRole('checkbox', { name, exact: true }).check()
+  const isCut = `(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('.cell-marks .tag'))`
+  assert.equal(await page.evaluate(isCut), false)
   assert.deepEqual(await accessibilityViolations(page), [])
   await page.keyboard.press('Escape')
   await row.getByText('volumen 1.900').waitFor()

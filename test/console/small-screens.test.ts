@@ -114,6 +114,21 @@ test('at 390 pixels, every option of a form fits into its list', async () => {
   await context.close()
 })
 
+test('a wrong word in the query leaves the buttons next to it where they are', async () => {
+  const { page, context } = await browser.open(
+    service,
+    'dominios',
+    { domainwatch: service.domainKey },
+    { width: 390, height: 800 },
+  )
+  const filters = page.getByRole('button', { name: 'Filtros' })
+  const before = await filters.boundingBox()
+  await page.getByRole('searchbox').fill('largo:xyz')
+  await page.locator('.query-fault').waitFor()
+  assert.deepEqual(await filters.boundingBox(), before)
+  await context.close()
+})
+
 test('a finished triage offers to look for more with a button of the usual height', async () => {
   const { page, context } = await browser.open(service, 'triaje?search=zzz', keys)
   assert.ok((await getBox(page.getByRole('button', { name: 'Buscar más' }))).height <= 48)

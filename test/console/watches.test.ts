@@ -294,7 +294,7 @@ test('deliveries are listed with their errors explained, and sent again, also on
   const list = page.getByRole('dialog', { name: 'Entregas de «Avisos»' })
   const delivery = list.getByRole('listitem')
   await delivery.getByText('En curso').waitFor()
-  await delivery.getByText('webhook · 2 cambios · 1 intento · respuesta 503').waitFor()
+  await delivery.getByText('Webhook · 2 cambios · 1 intento · respuesta 503').waitFor()
   await delivery.getByText('El receptor respondió 503', { exact: true }).waitFor()
   assert.deepEqual(await accessibilityViolations(page), [])
   receiver.answer = (response) => void response.writeHead(204).end()

@@ -137,26 +137,26 @@ const SIZES = [
 /** Queues and caches with labels and their last hour, followed by all metrics by name. */
 function Metrics({ figures, lastHour }: { figures: Values; lastHour: Values }) {
   const valueOf = (name: string) => Number(figures[`catalejo_${name}`] ?? 0)
-  const trendOf = (name: string) => [lastHour[`catalejo_${name}`] ?? [], valueOf(name)].flat().map(Number)
+  const toTrend = (name: string) => [lastHour[`catalejo_${name}`] ?? [], valueOf(name)].flat().map(Number)
   return (
     <>
       <p className="muted">{t('system.trendHint')}</p>
       <div className="admin-pair">
         <Part title="system.queues">
           {QUEUES.map(([label, name]) => (
-            <Line key={name} label={label} trend={trendOf(name)}>
+            <Line key={name} label={label} trend={toTrend(name)}>
               {count(valueOf(name))}
             </Line>
           ))}
         </Part>
         <Part title="system.caches">
           {CACHES.map(([label, hits, misses]) => (
-            <Line key={hits} label={label} trend={toRates(trendOf(hits), trendOf(misses))} format={percent}>
+            <Line key={hits} label={label} trend={toRates(toTrend(hits), toTrend(misses))} format={percent}>
               <Rate hits={valueOf(hits)} misses={valueOf(misses)} />
             </Line>
           ))}
           {SIZES.map(([label, name]) => (
-            <Line key={name} label={label} trend={trendOf(name)} format={bytes}>
+            <Line key={name} label={label} trend={toTrend(name)} format={bytes}>
               {bytes(valueOf(name))}
             </Line>
           ))}

@@ -97,18 +97,23 @@ export function MarkTags({ record, left }: { record: DomainRecord; left: TimeLef
       {record.discarded === 1 && (
         <Tag
           icon={left === undefined ? 'trash' : 'clock'}
-          label={left === undefined ? t('domains.discarded') : <Left text={timeLeftText(left)} />}
+          label={left === undefined ? t('domains.discarded') : <Left time={timeLeftText(left)} />}
         />
       )}
     </>
   )
 }
 
-const Left = ({ text }: { text: string }) => (
+const Left = ({ time }: { time: string }) => (
+  <Abbreviated text={t('domains.discardedLeft', { left: time })} short={time} />
+)
+
+/** Shows a few words in place of a text that screen readers say. */
+const Abbreviated = ({ text, short }: { text: string; short: string }) => (
   <>
-    <Hidden text={t('domains.discardedLeft', { left: text })} />
+    <Hidden text={text} />
     <span aria-hidden="true" className="figures">
-      {text}
+      {short}
     </span>
   </>
 )
@@ -121,7 +126,8 @@ export function ObjectionTag({ record, isRow = false }: { record: DomainRecord; 
   const days = objectionDays(record)
   if (days === undefined || (isRow && days > LAST_DAYS)) return null
   const text = tn('domains.objectionLeft', days)
-  return <Tag icon="alert" {...(isRow && { look: 'shortens' })} title={text} label={<Short text={text} />} />
+  const short = <Abbreviated text={text} short={t('domains.objectionShort', { n: days })} />
+  return <Tag icon="alert" title={text} label={isRow ? short : text} />
 }
 
 const Short = ({ text }: { text: string }) => <span className="ellipsis">{text}</span>

@@ -9,7 +9,7 @@ import { Sparkline, Page, Tile, WideTable } from '../../design/page.tsx'
 import { DomainName, StatusTag } from '../domains/tags.tsx'
 import type { DomainRecord } from '../domains/records.ts'
 import { useUsage } from '../images/gallery.tsx'
-import { bytes, count, dateTime, t, type TextKey, tn } from '../../i18n/index.ts'
+import { duration, bytes, count, dateTime, t, type TextKey, tn } from '../../i18n/index.ts'
 import type { Feed, Watch } from '../../api/schema.ts'
 import { useAccounts } from '../../api/scope.ts'
 import { useStats } from '../filters/filter-counts.tsx'
@@ -229,7 +229,7 @@ function Row({ feed }: { feed: Feed }) {
     <tr>
       <th scope="row">
         {name}
-        <div className="muted">{t('feeds.every', { every, host })}</div>
+        <div className="muted">{t('feeds.every', { every: toDuration(every), host })}</div>
       </th>
       <td>
         {t(getState(feed))}
@@ -245,6 +245,12 @@ function Row({ feed }: { feed: Feed }) {
       </td>
     </tr>
   )
+}
+
+/** Says an interval of the settings, such as `6h`, in words. */
+function toDuration(every: string): string {
+  const unit = { s: 1, m: 60, h: 3_600, d: 86_400 }[every.at(-1) ?? '']
+  return unit === undefined ? every : duration(Number.parseInt(every, 10) * unit)
 }
 
 function getState({ stale, error, last_attempt }: Feed) {

@@ -95,6 +95,14 @@ const STATES = {
   failed: { icon: 'alert', look: 'tag danger' },
 } as const satisfies Record<string, { icon: IconName; look: string }>
 
+/** Names of channels, where they are not those of the API. */
+const CHANNEL_NAMES: Readonly<Record<string, string>> = {
+  webhook: 'Webhook',
+  telegram: 'Telegram',
+  discord: 'Discord',
+  slack: 'Slack',
+}
+
 const isUnderWay = ({ state, replaying }: Delivery) => state === 'pending' || replaying === 1
 
 /** The deliveries of a watch in the last 30 days with their results, newest first. */
@@ -144,7 +152,7 @@ function Item({ watch, delivery }: { watch: Watch; delivery: Delivery }) {
       </div>
       <p className="muted figures">
         {[
-          channel,
+          channel === 'mailto' ? t('watch.mail') : (CHANNEL_NAMES[channel] ?? channel),
           tn('watch.changes', events),
           tn('watch.attempts', attempts),
           ...(code === null ? [] : [t('watch.code', { code: String(code) })]),

@@ -29,6 +29,7 @@ export const domains = addTexts({
   'domains.review': ['Revisión', 'Review'],
   'domains.discarded': ['Descartado', 'Discarded'],
   'domains.discardedLeft': ['Descartado, quedan {left}', 'Discarded, {left} left'],
+  'domains.objectionShort': ['objetar: {n} d', 'object: {n} d'],
   'domains.objectionLeft': ['queda {n} día para objetar | quedan {n} días para objetar', '{n} day left to object | {n} days left to object'],
   'domains.dismissedBy': ['Descartado antes por {account}', 'Discarded before by {account}'],
   'domains.dismissed': ['Descartado antes', 'Discarded before'],

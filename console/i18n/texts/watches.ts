@@ -117,6 +117,7 @@ export const watches = addTexts({
   ],
   'watch.isRotated': ['Secreto cambiado', 'Secret rotated'],
   'watch.overlap': ['El secreto anterior deja de firmar el {date}.', 'The previous secret stops signing on {date}.'],
+  'watch.mail': ['Correo', 'Mail'],
   'watch.deliveries': ['Entregas', 'Deliveries'],
   'watch.deliveriesOf': ['Entregas de «{name}»', 'Deliveries of “{name}”'],
   'watch.noDeliveries': [`No ha enviado nada en los últimos ${DELIVERIES_DAYS} días.`, `It has sent nothing in the last ${DELIVERIES_DAYS} days.`],
