@@ -3,7 +3,7 @@ import { type Clock, InterruptibleSleep } from '../lib/clock.ts'
 import type { Vocabulary } from '../lib/lookalikes/index.ts'
 import { allMatches, finish, TimeSlice } from '../lib/name-index/index.ts'
 import type { Database } from '../storage/database/database.ts'
-import { neighbours } from './history/queries.ts'
+import { newestObservations } from './history/queries.ts'
 import { nameOfHit } from './list/hits.ts'
 import type { NameIndex } from './list/name-index.ts'
 import { indexQuery } from './list/search.ts'
@@ -145,11 +145,13 @@ class Schedule {
 
   /** Returns when names were looked up last; those that never were are left out. */
   async #lastObserved(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const { clock, database } = this.#options
+    const { database } = this.#options
     const observed = new Map<string, number>()
     for (let from = 0; from < names.length; from += PAGE) {
-      const page = names.slice(from, from + PAGE).map((name) => [name, clock.now()] as const)
-      for (const { name, last } of await database.scanner.all(neighbours(database.dialect, 'ns', page)))
+      const page = names.slice(from, from + PAGE)
+      for (const { name, last } of await database.scanner.all(
+        newestObservations(database.dialect, 'ns', page),
+      ))
         if (last !== null) observed.set(name, last)
     }
     return observed

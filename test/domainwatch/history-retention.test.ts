@@ -75,6 +75,15 @@ test('a name keeps its newest hundred entries', async () => {
   )
 })
 
+test('an answer that arrives after a later one changes nothing', async () => {
+  await stored(service, [record('tardío')])
+  await see('tardío', clock.now() + 1_000, 'ns.ahora.cl')
+  await see('tardío', clock.now(), 'ns.antes.cl')
+  assert.deepEqual((await history('tardío')).servers, ['ns.ahora.cl'])
+  await see('tardío', clock.now() + 1_000, 'ns.igual.cl')
+  assert.deepEqual((await history('tardío')).servers, ['ns.igual.cl', 'ns.ahora.cl'])
+})
+
 test('nodes that observe the same at the same time store it once', async () => {
   await stored(service, [record('juntos')])
   const at = clock.now()

@@ -4,7 +4,7 @@ import {
   storeServers,
   type SeenServer,
   insertDnsChanges,
-  neighbours,
+  newestObservations,
   observationTable,
   removeExcess,
   type DnsChange,
@@ -12,7 +12,7 @@ import {
 } from './queries.ts'
 import type { Transaction } from '../../storage/database/database.ts'
 import { lockInstance, type Dialect } from '../../storage/database/dialect.ts'
-import { removeRows, storeRows, type Row } from '../../storage/database/tables.ts'
+import { storeRows, type Row } from '../../storage/database/tables.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { parseDomain } from '../../lib/domain-names.ts'
 import type { NameServerAnswer, RecordAnswer } from '../../lib/dns/index.ts'
@@ -26,42 +26,6 @@ export interface Observation {
   readonly last: number
   /** A JSON array of host names, or of MX records; null if the name does not exist. */
   readonly servers: string | null
-}
-
-/** A write that adds an observation to the stored entries of a name. */
-interface Merge {
-  /** The entry to store. It replaces an entry with the same `first`. */
-  readonly entry: Observation
-  /** `first` of an entry to remove, because `entry` contains it. */
-  readonly replaced?: number
-  /** True if the name has one entry more afterwards. */
-  readonly isNew: boolean
-}
-
-/**
- * Merges an observation into the stored entries of its name, or returns undefined if they contain it. It extends the entry
- * before or after it if that has the same answer. Nodes store observations in any order.
- * @param earlier the last entry with `first` <= `seen.first`
- * @param later the first entry with `first` > `seen.first`
- */
-export function mergeObservation(
-  seen: Observation,
-  earlier: Observation | undefined,
-  later: Observation | undefined,
-): Merge | undefined {
-  if (earlier !== undefined && earlier.servers === seen.servers) {
-    return seen.last > earlier.last ? { entry: { ...earlier, last: seen.last }, isNew: false } : undefined
-  }
-  if (later !== undefined && later.servers === seen.servers) {
-    return {
-      entry: { ...later, first: seen.first, last: Math.max(later.last, seen.last) },
-      replaced: later.first,
-      isNew: false,
-    }
-  }
-  // `first` is part of the primary key, so two different answers cannot share it.
-  const first = earlier?.first === seen.first ? seen.first + 1 : seen.first
-  return { entry: { ...seen, first, last: Math.max(first, seen.last) }, isNew: true }
 }
 
 /**
@@ -84,32 +48,28 @@ export async function storeObservations(
   const table = observationTable(type)
   // So that nodes store the same observation once.
   await tx.all(lockInstance(dialect))
-  const items = [...observations].map(([name, { first }]) => [name, first] as const)
   const stored: Row[] = []
-  const replaced: Row[] = []
   const grown: string[] = []
   const changes: DnsChange[] = []
   const servers: SeenServer[] = []
-  for (const row of await tx.all(neighbours(dialect, type, items))) {
-    const seen = observations.get(row.name)
-    if (seen === undefined) continue
-    const earlier = observation(row.first, row.last, row.servers)
-    const later = observation(row.next_first, row.next_last, row.next_servers)
-    const merge = mergeObservation(seen, earlier, later)
-    if (merge === undefined) continue
-    const { entry } = merge
-    stored.push([row.name, entry.first, entry.last, entry.servers])
-    if (merge.replaced !== undefined) replaced.push([row.name, merge.replaced])
-    const at = seen.last
-    if (merge.isNew) servers.push(...toSeenServers(type, row.name, at, entry.servers))
-    else continue
-    grown.push(row.name)
-    // An observation that arrives late changes the past only, and the first one shows no change.
-    const isNews =
-      earlier !== undefined && later === undefined && isRelevant(type, earlier.servers, seen.servers)
-    if (isNews) changes.push({ name: row.name, type, from: earlier.servers, to: seen.servers })
+  for (const entry of await tx.all(newestObservations(dialect, type, [...observations.keys()]))) {
+    const { name } = entry
+    const seen = observations.get(name)
+    // Another node has stored a later answer.
+    if (seen === undefined || (entry.last !== null && entry.last > seen.last)) continue
+    if (entry.first !== null && entry.servers === seen.servers) {
+      stored.push([name, entry.first, seen.last, seen.servers])
+      continue
+    }
+    // Entries do not overlap: `first` is part of the primary key.
+    const first = Math.max(seen.first, (entry.last ?? -Infinity) + 1)
+    stored.push([name, first, Math.max(first, seen.last), seen.servers])
+    grown.push(name)
+    servers.push(...toSeenServers(type, name, seen.last, seen.servers))
+    // The first observation shows no change.
+    if (entry.first !== null && isRelevant(type, entry.servers, seen.servers))
+      changes.push({ name, type, from: entry.servers, to: seen.servers })
   }
-  if (replaced.length > 0) await removeRows(tx, dialect, table, replaced)
   if (stored.length > 0) await storeRows(tx, dialect, table, stored)
   if (grown.length > 0) await tx.run(removeExcess(dialect, type, grown, MAX_ENTRIES))
   if (servers.length > 0) await tx.run(storeServers(dialect, servers))
@@ -120,14 +80,6 @@ export async function storeObservations(
 function isRelevant(type: ObservedType, from: string | null, to: string | null): boolean {
   const mail = (servers: string | null) => acceptsMail(JSON.parse(servers ?? '[]'))
   return type === 'ns' || mail(from) !== mail(to)
-}
-
-function observation(
-  first: number | null,
-  last: number | null,
-  servers: string | null,
-): Observation | undefined {
-  return first === null || last === null ? undefined : { first, last, servers }
 }
 
 /** Delay from an answer to its write. */
@@ -143,20 +95,18 @@ type DnsAnswer = NameServerAnswer | RecordAnswer
 
 interface DnsObservationsOptions {
   readonly clock: Clock
-  /** Stores a batch: one observation per name, in the order of observation. */
+  /** Stores a batch: one observation per name. */
   readonly store: (observations: ReadonlyMap<string, Observation>) => Promise<void>
   readonly failed: (error: unknown) => void
 }
 
 /**
- * Buffers the answers of DNS look-ups of one type, and writes them in batches, so that no response waits for the
+ * Buffers the last answer of DNS look-ups of one type for each name, and writes them in batches, so that no response waits for the
  * disk. Answers not yet written are lost if the process crashes.
  */
 export class DnsObservations {
   readonly #options: DnsObservationsOptions
-  /** Per name, in order of time. Consecutive observations differ. */
-  readonly #pending = new Map<string, Observation[]>()
-  #count = 0
+  readonly #pending = new Map<string, Observation>()
   #lost = 0
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
@@ -180,16 +130,12 @@ export class DnsObservations {
     if (name === undefined || servers === undefined) return
     const now = this.#options.clock.now()
     const known = this.#pending.get(name)
-    const last = known?.at(-1)
-    if (known !== undefined && last?.servers === servers) {
-      known[known.length - 1] = { ...last, last: Math.max(now, last.last) }
-      return
-    }
-    if (this.#count >= MAX_PENDING) {
+    if (known === undefined && this.#pending.size >= MAX_PENDING) {
       this.#lost++
       return
     }
-    this.#set(name, [...(known ?? []), { first: now, last: now, servers }])
+    const first = known?.servers === servers ? known.first : now
+    this.#pending.set(name, { first, last: now, servers })
     this.#scheduleWrite(FLUSH_MS)
   }
 
@@ -199,12 +145,6 @@ export class DnsObservations {
     this.#timer = undefined
     await this.#write()
     clearTimeout(this.#timer)
-  }
-
-  #set(name: string, observations: Observation[]): void {
-    this.#count += observations.length - (this.#pending.get(name)?.length ?? 0)
-    if (observations.length === 0) this.#pending.delete(name)
-    else this.#pending.set(name, observations)
   }
 
   #scheduleWrite(ms: number): void {
@@ -217,34 +157,19 @@ export class DnsObservations {
   #write(): Promise<void> {
     this.#writing = this.#writing.then(async () => {
       while (this.#pending.size > 0) {
-        const batch = this.#take()
+        const batch = new Map([...this.#pending].slice(0, BATCH))
+        for (const name of batch.keys()) this.#pending.delete(name)
         try {
           await this.#options.store(batch)
         } catch (error) {
           this.#options.failed(error)
-          this.#putBack(batch)
+          for (const [name, seen] of batch) if (!this.#pending.has(name)) this.#pending.set(name, seen)
           this.#scheduleWrite(RETRY_MS)
           return
         }
       }
     })
     return this.#writing
-  }
-
-  /** Removes and returns the first observation of each name: the ones after it can only be merged once it is stored. */
-  #take(): Map<string, Observation> {
-    const batch = new Map<string, Observation>()
-    for (const [name, [first, ...rest]] of this.#pending) {
-      if (first === undefined) continue
-      batch.set(name, first)
-      this.#set(name, rest)
-      if (batch.size === BATCH) break
-    }
-    return batch
-  }
-
-  #putBack(batch: ReadonlyMap<string, Observation>): void {
-    for (const [name, first] of batch) this.#set(name, [first, ...(this.#pending.get(name) ?? [])])
   }
 }
 

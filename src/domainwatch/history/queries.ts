@@ -34,32 +34,19 @@ export const toObservations = (type: ObservedType, name: string, count: number) 
   SELECT first_at, last_at, servers FROM ${tableOf(type)} WHERE name = ${name}
   ORDER BY first_at DESC ${limit(count)}`
 
-/**
- * Selects, for each name that has a record, the entries before and after a time. The planner has to keep the order of the
- * joins.
- * @param names names with a time in milliseconds, each name once
- */
-export const neighbours = (
-  dialect: Dialect,
-  type: ObservedType,
-  names: readonly (readonly [string, number])[],
-) => sql<{
-  name: string
-  first: number | null
-  last: number | null
-  servers: string | null
-  next_first: number | null
-  next_last: number | null
-  next_servers: string | null
-}>`
-  ${withItems(dialect, { name: 'text', at: 'integer' }, names)}
-  SELECT item.name, earlier.first_at AS first, earlier.last_at AS last, earlier.servers,
-    later.first_at AS next_first, later.last_at AS next_last, later.servers AS next_servers
+/** Selects the newest entry of each name that has a record. The planner has to keep the order of the joins. */
+export const newestObservations = (dialect: Dialect, type: ObservedType, names: readonly string[]) => sql<
+  { name: string } & ({ first: number; last: number; servers: string | null } | { first: null; last: null })
+>`
+  ${withItems(
+    dialect,
+    { name: 'text' },
+    names.map((name) => [name]),
+  )}
+  SELECT item.name, entry.first_at AS first, entry.last_at AS last, entry.servers
   FROM item CROSS JOIN domains
-  LEFT JOIN ${tableOf(type)} AS earlier ON earlier.name = item.name AND earlier.first_at = (
-    SELECT max(first_at) FROM ${tableOf(type)} AS one WHERE one.name = item.name AND one.first_at <= item.at)
-  LEFT JOIN ${tableOf(type)} AS later ON later.name = item.name AND later.first_at = (
-    SELECT min(first_at) FROM ${tableOf(type)} AS one WHERE one.name = item.name AND one.first_at > item.at)
+  LEFT JOIN ${tableOf(type)} AS entry ON entry.name = item.name AND entry.first_at = (
+    SELECT max(first_at) FROM ${tableOf(type)} AS one WHERE one.name = item.name)
   WHERE domains.name = item.name`
 
 /** Deletes all but the newest `count` entries of each name. */
