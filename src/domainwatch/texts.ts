@@ -1,5 +1,12 @@
-import { countOf } from '../lib/text.ts'
-import type { Occurrence } from './events/event.ts'
+import {
+  type DnsNews,
+  type DomainEvent,
+  objectUntil,
+  type Occurrence,
+  occurrenceOf,
+  recordIn,
+} from './events/event.ts'
+import { splitTags } from './filtered-record.ts'
 import { isFilterName, serializeFilters } from './filters.ts'
 
 /** The languages of messages and Atom feeds of watches. */
@@ -9,36 +16,33 @@ export type Language = (typeof LANGUAGES)[number]
 /** Reads a stored language. A newer version may know more. */
 export const languageOf = (text: string): Language => LANGUAGES.find((one) => one === text) ?? 'es'
 
-/** A term as a line of a message has it, and as an Atom feed does. */
-type Term = readonly [inLine: string, inAtomFeed: string]
-
 const es = {
   /** What happened to a name. */
   occurrences: {
-    new: ['nuevo', 'Inscrito'],
-    newFree: ['nuevo, libre', 'Anotado como libre'],
-    released: ['eliminado', 'Eliminado'],
-    registered: ['inscrito de nuevo', 'Inscrito'],
-    changed: ['cambió', 'Modificado'],
-    discarded: ['descartado', 'Descartado'],
-    deleted: ['borrado de la lista', 'Borrado de la lista'],
-    nameServers: ['cambió de servidores de nombres', 'Cambió de servidores de nombres'],
-    mailBegins: ['empezó a recibir correo', 'Empezó a recibir correo'],
-    mailEnds: ['dejó de recibir correo', 'Dejó de recibir correo'],
-    objectionEnds: ['pronto vence el plazo de objeción', 'Pronto vence el plazo de objeción'],
-  } satisfies Readonly<Record<Occurrence, Term>>,
+    new: 'nuevo',
+    newFree: 'nuevo, libre',
+    released: 'eliminado',
+    registered: 'inscrito de nuevo',
+    changed: 'cambió',
+    discarded: 'descartado',
+    deleted: 'borrado de la lista',
+    nameServers: 'cambió de servidores de nombres',
+    mailBegins: 'empezó a recibir correo',
+    mailEnds: 'dejó de recibir correo',
+    objectionEnds: 'pronto vence el plazo de objeción',
+  } satisfies Readonly<Record<Occurrence, string>>,
   fields: {
-    agent: ['agente', 'Agente'],
-    reserved: ['reserva', 'Reservado'],
-    revision: ['revisión', 'En revisión'],
-    date_reg: ['fecha', 'Fecha de registro'],
-    note: ['nota', 'Nota'],
-    tags: ['etiquetas', 'Etiquetas'],
-  } satisfies Readonly<Record<string, Term>>,
+    agent: 'agente',
+    reserved: 'reserva',
+    revision: 'revisión',
+    date_reg: 'fecha',
+    note: 'nota',
+    tags: 'etiquetas',
+  },
   /** The title of a message about this many names. */
   news: (watch: string, names: number) => `${watch}: ${names} ${names === 1 ? 'nombre' : 'nombres'}`,
   /** Precedes the name that another one resembles. */
-  resembles: ['parecido a', 'Parecido a'] satisfies Term,
+  resembles: 'parecido a',
   testTitle: (watch: string) => `${watch}: prueba`,
   test: 'Los avisos de esta alerta llegan aquí.',
   gapTitle: (watch: string) => `${watch}: pueden faltar cambios`,
@@ -58,21 +62,6 @@ const es = {
   /** The title of an Atom feed, followed by what it is about. */
   atomFeed: 'Dominios .cl',
   atomGapTitle: 'Pueden faltar cambios anteriores',
-  domain: (name: string, length: number) =>
-    `Dominio: ${name} (${length} ${length === 1 ? 'carácter' : 'caracteres'})`,
-  status: 'Estado',
-  /** By status. */
-  statuses: ['libre', 'inscrito'],
-  seen: 'Visto',
-  nameServers: 'Servidores de nombres',
-  mailServers: 'Servidores de correo',
-  noDomain: 'el dominio no existe',
-  noServers: 'ninguno',
-  /** No note, or no tags. */
-  none: 'ninguna',
-  no: 'no',
-  yes: 'sí',
-  before: (value: string) => ` (antes: ${value})`,
 }
 
 /** The words of messages and Atom feeds in one language. */
@@ -80,28 +69,28 @@ export type Texts = typeof es
 
 const en: Texts = {
   occurrences: {
-    new: ['new', 'Registered'],
-    newFree: ['new, free', 'Recorded as free'],
-    released: ['deleted', 'Deleted'],
-    registered: ['registered again', 'Registered'],
-    changed: ['changed', 'Changed'],
-    discarded: ['discarded', 'Discarded'],
-    deleted: ['removed from the list', 'Removed from the list'],
-    nameServers: ['new name servers', 'New name servers'],
-    mailBegins: ['began to receive mail', 'Began to receive mail'],
-    mailEnds: ['no longer receives mail', 'No longer receives mail'],
-    objectionEnds: ['time for objections ends soon', 'Time for objections ends soon'],
+    new: 'new',
+    newFree: 'new, free',
+    released: 'deleted',
+    registered: 'registered again',
+    changed: 'changed',
+    discarded: 'discarded',
+    deleted: 'removed from the list',
+    nameServers: 'new name servers',
+    mailBegins: 'began to receive mail',
+    mailEnds: 'no longer receives mail',
+    objectionEnds: 'time for objections ends soon',
   },
   fields: {
-    agent: ['agent', 'Agent'],
-    reserved: ['reservation', 'Reserved'],
-    revision: ['review', 'In review'],
-    date_reg: ['date', 'Date of registration'],
-    note: ['note', 'Note'],
-    tags: ['tags', 'Tags'],
+    agent: 'agent',
+    reserved: 'reservation',
+    revision: 'review',
+    date_reg: 'date',
+    note: 'note',
+    tags: 'tags',
   },
   news: (watch, names) => `${watch}: ${names} ${names === 1 ? 'name' : 'names'}`,
-  resembles: ['resembles', 'Resembles'],
+  resembles: 'resembles',
   testTitle: (watch) => `${watch}: test`,
   test: 'Notifications of this watch arrive here.',
   gapTitle: (watch) => `${watch}: changes may be missing`,
@@ -118,21 +107,74 @@ const en: Texts = {
   confirm: 'Confirm',
   atomFeed: '.cl domains',
   atomGapTitle: 'Earlier changes may be missing',
-  domain: (name, length) => `Domain: ${name} (${countOf(length, 'character')})`,
-  status: 'Status',
-  statuses: ['free', 'registered'],
-  seen: 'Seen',
-  nameServers: 'Name servers',
-  mailServers: 'Mail servers',
-  noDomain: 'the domain does not exist',
-  noServers: 'none',
-  none: 'none',
-  no: 'no',
-  yes: 'yes',
-  before: (value) => ` (before: ${value})`,
 }
 
 export const textsIn = (language: Language): Texts => (language === 'es' ? es : en)
+
+/** Limits of what a line shows, in characters, so that every message holds at least one line. */
+const MAX_NOTE = 200
+const MAX_AGENT = 60
+/** Things that happened to one name. A digest may contain many. */
+const MAX_OCCURRENCES = 4
+
+/** Fields whose change is reported by name, in this order. */
+const COMPARED = ['agent', 'reserved', 'revision', 'date_reg', 'note', 'tags'] as const
+
+/**
+ * Returns what happened to one name, in order, and a line of that and its record afterwards.
+ * @param findBrand returns the name that one resembles, of a watch for lookalikes
+ */
+export function describe(
+  events: readonly DomainEvent[],
+  texts: Texts,
+  findBrand?: (name: string) => string | undefined,
+): { readonly happened: string; readonly detail: string } | undefined {
+  const last = events.at(-1)
+  const record = last && recordIn(last)
+  if (!record) return undefined
+  const { name, agent, note, tags } = record
+  const phrases = events.map((event) => phraseOf(event, texts))
+  const shown = phrases.filter((phrase, i) => phrase !== phrases[i - 1]).slice(-MAX_OCCURRENCES)
+  const happened = shown.join(', ')
+  const labelled = splitTags(tags).map((tag) => cleaned(tag, MAX_AGENT))
+  const brand = findBrand?.(name)
+  const parts = [
+    happened,
+    brand === undefined ? '' : `${texts.resembles} ${brand}.cl`,
+    agent === '' ? '' : `${texts.fields.agent}: ${cleaned(agent, MAX_AGENT)}`,
+    (note ?? '') === '' ? '' : `${texts.fields.note}: ${cleaned(note ?? '', MAX_NOTE)}`,
+    labelled.length === 0 ? '' : `${texts.fields.tags}: ${labelled.join(', ')}`,
+  ]
+  return { happened, detail: parts.filter((part) => part !== '').join(' · ') }
+}
+
+/** Returns what happened, with the changed fields or the present name servers or mail servers in parentheses. */
+function phraseOf(event: DomainEvent, texts: Texts): string {
+  const { before, after, dns } = event
+  const kind = occurrenceOf(event)
+  const isChanged = (field: (typeof COMPARED)[number]) => before !== null && after?.[field] !== before[field]
+  const fields = kind === 'changed' ? COMPARED.filter(isChanged).map((field) => texts.fields[field]) : []
+  const hosts = kind === 'mailEnds' || dns === undefined ? [] : hostsIn(dns)
+  const details = [...fields, ...hosts, objectUntil(event) ?? []].flat()
+  const phrase = texts.occurrences[kind]
+  return details.length === 0 ? phrase : `${phrase} (${cleaned(details.join(', '), MAX_NOTE)})`
+}
+
+const hostsIn = (news: DnsNews): readonly string[] =>
+  news.type === 'ns' ? (news.to ?? []) : news.to.map(({ exchange }) => exchange)
+
+/**
+ * Puts a text of a user on one line: without line ends, control characters and directional overrides, which could fake other
+ * lines or headers of the message.
+ */
+export function cleaned(text: string, max: number): string {
+  const line = text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\s]+/gu, ' ')
+    .trim()
+  const characters = [...line]
+  return characters.length <= max ? line : `${characters.slice(0, max - 1).join('')}…`
+}
 
 export const CONFIRMATION_PATH = '/w/confirmar/'
 

@@ -135,15 +135,12 @@ test('a feed of DNS changes shows each as soon as the service knows it, with a t
     // Another node hears of it a moment later.
     await eventually(async () => titlesIn(await feed()).length === 2 * i, `${2 * i} entries`)
   }
-  const text = await feed()
-  assert.deepEqual(titlesIn(text).toSorted(byText), [
-    'Cambió de servidores de nombres: cartero.cl',
-    'Cambió de servidores de nombres: cartero.cl',
-    'Dejó de recibir correo: cartero.cl',
-    'Empezó a recibir correo: cartero.cl',
+  assert.deepEqual(titlesIn(await feed()).toSorted(byText), [
+    'cartero.cl: cambió de servidores de nombres (ns1.cl)',
+    'cartero.cl: cambió de servidores de nombres (ns2.cl)',
+    'cartero.cl: dejó de recibir correo',
+    'cartero.cl: empezó a recibir correo (a.cl)',
   ])
-  assert.match(text, /Servidores de nombres: ns1\.cl \(antes: ns0\.cl\)/)
-  assert.match(text, /Servidores de correo: ninguno \(antes: a\.cl\)/)
   assert.equal(titlesIn(await feed('all')).length, 1)
 })
 

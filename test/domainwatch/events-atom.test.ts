@@ -47,26 +47,25 @@ suite('events as an Atom feed', () => {
     await update(service, [{ domain: 'uno', discarded: 1 }])
     const whole = (await feed()).text
     assert.deepEqual(titles(whole), [
-      'Descartado: uno.cl',
-      'Modificado: dos.cl',
-      'Inscrito: dos.cl',
-      'Eliminado: uno.cl',
-      'Anotado como libre: dos.cl',
-      'Inscrito: uno.cl',
+      'uno.cl: descartado',
+      'dos.cl: cambió (reserva)',
+      'dos.cl: inscrito de nuevo',
+      'uno.cl: eliminado',
+      'dos.cl: nuevo, libre',
+      'uno.cl: nuevo',
     ])
     const entry =
-      `<entry>\n<id>${URN}</id>\n<title>Eliminado: uno.cl</title>\n<updated>${DATE}</updated>\n` +
+      `<entry>\n<id>${URN}</id>\n<title>uno.cl: eliminado</title>\n<updated>${DATE}</updated>\n` +
       `<link rel="alternate" type="text/html" href="${service.url}/console/dominios\\?ficha=uno"/>\n` +
-      '<author><name>grupo</name></author>\n<content type="text">Dominio: uno.cl \\(3 caracteres\\)\n' +
-      'Estado: libre \\(antes: inscrito\\)\nReservado: no\nEn revisión: no\nAgente: a&lt;&amp;&gt;&quot;\ufffd\n' +
-      'Fecha de registro: 2025-12-31 14:30:34</content>\n</entry>'
+      '<author><name>grupo</name></author>\n' +
+      '<content type="text">eliminado · agente: a&lt;&amp;&gt;&quot;\ufffd</content>\n</entry>'
     assert.match(whole, new RegExp(entry))
     const ids = [...whole.matchAll(new RegExp(URN, 'g'))].map(([id]) => id)
     assert.equal(new Set(ids).size, 7)
     const dates = [...whole.matchAll(new RegExp(`<updated>(${DATE})`, 'g'))].map(([, date]) => date)
     assert.equal(dates[0], dates[1], 'the feed is as new as its newest entry')
     const part = (await feed({ search: 'uno', limit: '2' })).text
-    assert.deepEqual(titles(part), ['Descartado: uno.cl', 'Eliminado: uno.cl'])
+    assert.deepEqual(titles(part), ['uno.cl: descartado', 'uno.cl: eliminado'])
     assert.deepEqual(
       [...part.matchAll(new RegExp(URN, 'g'))].slice(1).map(([id]) => id),
       [ids[1], ids[4]],

@@ -113,7 +113,7 @@ suite('creating, listing and deleting watches', () => {
     }, 'the newest name in the feed')
     assert.equal(last.headers.get('content-type'), 'application/atom+xml; charset=utf-8')
     assert.equal(last.text.match(/<entry>/g)?.length, 50)
-    assert.match(last.text, /^[^]*?<entry>\n<id>[^<]*<\/id>\n<title>Inscrito: listaz\.cl/)
+    assert.match(last.text, /^[^]*?<entry>\n<id>[^<]*<\/id>\n<title>listaz\.cl: nuevo/)
     assert.ok(last.text.includes(`href="${service.url}/console/dominios?ficha=listaz"/>`))
     assert.equal((await read({ 'if-none-match': last.headers.get('etag') })).status, 304)
     assert.equal((await removeWatch(service, id)).status, 200)

@@ -2,10 +2,8 @@ import { hash } from 'node:crypto'
 import type { HttpReply, HttpRequest } from '../../http/server.ts'
 import { matches } from '../../http/headers.ts'
 import { escapeHtml } from '../../lib/text.ts'
-import { textsIn, type Language, type Texts } from '../texts.ts'
-import type { MxRecord } from '../../lib/dns/index.ts'
-import { splitTags, type ChangedRecord } from '../filtered-record.ts'
-import { occurrenceOf, recordIn, seenIn, type DnsNews, type DomainEvent } from './event.ts'
+import { describe, textsIn, type Language } from '../texts.ts'
+import { recordIn, type DomainEvent } from './event.ts'
 
 /** An entry, in the form in which watches store it. */
 export interface AtomEntry {
@@ -28,15 +26,14 @@ export function entryOf(
   language: Language,
   findBrand?: (name: string) => string | undefined,
 ): AtomEntry {
-  const texts = textsIn(language)
   const name = recordIn(event)?.name ?? ''
-  const brand = findBrand?.(name)
+  const line = describe([event], textsIn(language), findBrand)
   return {
     id: event.cursor,
-    title: `${texts.occurrences[occurrenceOf(event)][1]}: ${name}.cl`,
+    title: `${name}.cl: ${line?.happened}`,
     updated: new Date(event.at).toISOString(),
     author: event.account ?? SERVICE,
-    text: `${textOf(event, texts)}${brand === undefined ? '' : `\n${texts.resembles[1]}: ${brand}.cl`}`,
+    text: line?.detail ?? '',
     name,
   }
 }
@@ -45,49 +42,6 @@ export function entryOf(
 export function gapEntry(id: string, at: number, language: Language): AtomEntry {
   const { atomGapTitle: title, gap: text } = textsIn(language)
   return { id, title, updated: new Date(at).toISOString(), author: SERVICE, text }
-}
-
-function textOf(event: DomainEvent, texts: Texts): string {
-  const record = recordIn(event)
-  return record === null ? '' : toLines(record, event, texts).join('\n')
-}
-
-function toLines(record: ChangedRecord, { before, dns }: DomainEvent, texts: Texts): string[] {
-  const yesOrNo = (value: number) => (value === 1 ? texts.yes : texts.no)
-  const orNone = (text: string) => (text === '' ? texts.none : text)
-
-  function changed<T>(label: string, was: T | undefined, now: T, show: (value: T) => string): string {
-    return `${label}: ${show(now)}${was === undefined || was === now ? '' : texts.before(show(was))}`
-  }
-
-  /** The line of a field that people add to some records; none if the record has and had only `nothing` there. */
-  function added<T>(label: string, read: (one: ChangedRecord) => T, nothing: T, show: (value: T) => string) {
-    const was = before === null ? undefined : read(before)
-    const now = read(record)
-    return now === nothing && (was ?? nothing) === nothing ? [] : [changed(label, was, now, show)]
-  }
-
-  return [
-    texts.domain(`${record.name}.cl`, record.name.length),
-    ...(dns === undefined ? [] : [dnsLine(dns, texts)]),
-    changed(texts.status, before?.status, record.status, (value) => texts.statuses[value] ?? ''),
-    changed(texts.fields.reserved[1], before?.reserved, record.reserved, yesOrNo),
-    changed(texts.fields.revision[1], before?.revision, record.revision, yesOrNo),
-    changed(texts.fields.agent[1], before?.agent, record.agent, (value) => value),
-    changed(texts.fields.date_reg[1], before?.date_reg, record.date_reg, (value) => value),
-    ...added(texts.seen, seenIn, 0, yesOrNo),
-    ...added(texts.fields.note[1], ({ note }) => note ?? '', '', orNone),
-    ...added(texts.fields.tags[1], ({ tags }) => splitTags(tags).join(', '), '', orNone),
-  ]
-}
-
-/** Returns what the DNS says and said, as a line of text. */
-function dnsLine(news: DnsNews, texts: Texts): string {
-  const listed = (hosts: readonly string[] | null) =>
-    hosts === null ? texts.noDomain : hosts.length === 0 ? texts.noServers : hosts.join(', ')
-  if (news.type === 'ns') return `${texts.nameServers}: ${listed(news.to)}${texts.before(listed(news.from))}`
-  const hosts = (records: readonly MxRecord[]) => listed(records.map(({ exchange }) => exchange))
-  return `${texts.mailServers}: ${hosts(news.to)}${texts.before(hosts(news.from))}`
 }
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8'

@@ -221,7 +221,7 @@ export function objectUntil({ kind, after, context }: DomainEvent): string | und
 }
 
 /** 1 if someone has decided on the record. */
-export const seenIn = ({ seen_at }: ChangedRecord): 0 | 1 => (seen_at === null ? 0 : 1)
+const seenIn = ({ seen_at }: ChangedRecord): 0 | 1 => (seen_at === null ? 0 : 1)
 
 function listedRecord(record: ChangedRecord | null) {
   if (record === null) return null

@@ -1,10 +1,9 @@
 import type { PostOptions } from '../../deliveries/http-post.ts'
 import type { Batching, ChannelName, Notice, Transport } from '../../deliveries/transport.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type ConsoleLinks, type Language, textsIn, type Texts } from '../texts.ts'
-import { type DomainEvent, objectUntil, occurrenceOf, recordIn, type DnsNews } from '../events/event.ts'
+import { cleaned, describe, type ConsoleLinks, type Language, textsIn, type Texts } from '../texts.ts'
+import { type DomainEvent, recordIn } from '../events/event.ts'
 import { escapeHtml } from '../../lib/text.ts'
-import { splitTags } from '../filtered-record.ts'
 
 /** What messages show of their watch. */
 export interface NotifiedWatch {
@@ -42,14 +41,10 @@ export interface HttpChannelOptions extends PostOptions {
 /** A message for people: soon, but one for everything that a bulk change brings. */
 export const FOR_PEOPLE: Batching = { max: 1_000, beyond: 'counted', windowMs: 1_000 }
 
-/** Limits of what a line shows, in characters, so that every message holds at least one line. */
-const MAX_NOTE = 200
-const MAX_AGENT = 60
+/** Characters of the name of a watch. */
 const MAX_TITLE = 120
 /** Characters of the link to the list. Filters may be much longer than a service takes in a message. */
 const MAX_LINK = 1_000
-/** Things that happened to one name. A digest may contain many. */
-const MAX_OCCURRENCES = 4
 
 /** One line of a message. */
 interface MessageItem {
@@ -89,7 +84,10 @@ export function toMessage(watch: NotifiedWatch, notice: DomainNotice, links: Con
       return { ...base, title: texts.gapTitle(name), intro: texts.gap }
     case 'changes': {
       const byName = Map.groupBy(notice.events, (event) => recordIn(event)?.name ?? '')
-      const items = [...byName.values()].flatMap((events) => itemOf(events, watch, links))
+      const items = [...byName].flatMap(([one, events]): MessageItem[] => {
+        const line = describe(events, texts, watch.findBrand)
+        return line === undefined ? [] : [{ name: `${one}.cl`, url: links.sheet(one), detail: line.detail }]
+      })
       const { omitted } = notice
       return { ...base, title: texts.news(name, items.length + omitted), items, omitted }
     }
@@ -101,64 +99,6 @@ export function confirmationOf(language: Language, url: string): Message {
   const texts = textsIn(language)
   const link = { label: texts.confirm, url }
   return { title: texts.confirmTitle, intro: texts.confirmIntro, items: [], omitted: 0, link, texts }
-}
-
-/** Fields whose change is reported by name, in this order. */
-const COMPARED = ['agent', 'reserved', 'revision', 'date_reg', 'note', 'tags'] as const
-
-/** Returns the line of one name: what happened to it, in order, and its record afterwards. */
-function itemOf(
-  events: readonly DomainEvent[],
-  { language, findBrand }: NotifiedWatch,
-  links: ConsoleLinks,
-): MessageItem[] {
-  const texts = textsIn(language)
-  const last = events.at(-1)
-  const record = last && recordIn(last)
-  if (!record) return []
-  const { name, agent, note, tags } = record
-  const happened = events.map((event) => phraseOf(event, texts))
-  const shown = happened.filter((phrase, i) => phrase !== happened[i - 1]).slice(-MAX_OCCURRENCES)
-  const labelled = splitTags(tags).map((tag) => cleaned(tag, MAX_AGENT))
-  const brand = findBrand?.(name)
-  const parts = [
-    shown.join(', '),
-    brand === undefined ? '' : `${texts.resembles[0]} ${brand}.cl`,
-    agent === '' ? '' : `${texts.fields.agent[0]}: ${cleaned(agent, MAX_AGENT)}`,
-    (note ?? '') === '' ? '' : `${texts.fields.note[0]}: ${cleaned(note ?? '', MAX_NOTE)}`,
-    labelled.length === 0 ? '' : `${texts.fields.tags[0]}: ${labelled.join(', ')}`,
-  ]
-  return [
-    { name: `${name}.cl`, url: links.sheet(name), detail: parts.filter((part) => part !== '').join(' · ') },
-  ]
-}
-
-/** Returns what happened, with the changed fields or the present name servers or mail servers in parentheses. */
-function phraseOf(event: DomainEvent, texts: Texts): string {
-  const { before, after, dns } = event
-  const kind = occurrenceOf(event)
-  const isChanged = (field: (typeof COMPARED)[number]) => before !== null && after?.[field] !== before[field]
-  const fields = kind === 'changed' ? COMPARED.filter(isChanged).map((field) => texts.fields[field][0]) : []
-  const hosts = kind === 'mailEnds' || dns === undefined ? [] : hostsIn(dns)
-  const details = [...fields, ...hosts, objectUntil(event) ?? []].flat()
-  const phrase = texts.occurrences[kind][0]
-  return details.length === 0 ? phrase : `${phrase} (${cleaned(details.join(', '), MAX_NOTE)})`
-}
-
-const hostsIn = (news: DnsNews): readonly string[] =>
-  news.type === 'ns' ? (news.to ?? []) : news.to.map(({ exchange }) => exchange)
-
-/**
- * Puts a text of a user on one line: without line ends, control characters and directional overrides, which could fake other
- * lines or headers of the message.
- */
-export function cleaned(text: string, max: number): string {
-  const line = text
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\s]+/gu, ' ')
-    .trim()
-  const characters = [...line]
-  return characters.length <= max ? line : `${characters.slice(0, max - 1).join('')}…`
 }
 
 /** How a service marks up text. Every function escapes what it is given. */

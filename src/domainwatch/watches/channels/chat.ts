@@ -1,6 +1,6 @@
 import { isObject, parseJson } from '../../../lib/json.ts'
+import { cleaned } from '../../texts.ts'
 import {
-  cleaned,
   toMessage,
   type Message,
   characters,

@@ -1,5 +1,5 @@
 import type { Transporter } from 'nodemailer'
-import { type Language, textsIn } from '../../texts.ts'
+import { cleaned, type Language, textsIn } from '../../texts.ts'
 import { failure, type Outcome, type ChannelName } from '../../../deliveries/transport.ts'
 import {
   FOR_PEOPLE,
@@ -9,7 +9,6 @@ import {
   plainText,
   characters,
   layOut,
-  cleaned,
   confirmationOf,
   toMessage,
   type Message,
