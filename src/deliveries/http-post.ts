@@ -91,11 +91,6 @@ async function textOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8', 0, MAX_RESPONSE_BYTES)
 }
 
-/** Limits a requested delay in milliseconds; 0 for anything but a positive number. */
-export function boundedDelayMs(ms: number): number {
-  return ms > 0 ? Math.min(Math.ceil(ms), MAX_RETRY_AFTER_MS) : 0
-}
-
 /** Parses `Retry-After`, seconds or a date (RFC 9110, section 10.2.3). Returns 0 for anything else. */
 export function retryAfterMs(text: string, now: number): number {
   const requested = /^\d{1,9}$/.test(text)
@@ -103,6 +98,6 @@ export function retryAfterMs(text: string, now: number): number {
     : HTTP_DATE.test(text)
       ? Date.parse(text) - now
       : 0
-  return boundedDelayMs(requested)
+  return requested > 0 ? Math.min(requested, MAX_RETRY_AFTER_MS) : 0
 }
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/

@@ -15,28 +15,11 @@ import {
   type HttpChannelOptions,
 } from '../message.ts'
 import { failure, type Outcome } from '../../../deliveries/transport.ts'
-import {
-  boundedDelayMs,
-  post,
-  retryAfterMs,
-  type PostRequest,
-  type PostResponse,
-} from '../../../deliveries/http-post.ts'
+import { post, retryAfterMs, type PostRequest, type PostResponse } from '../../../deliveries/http-post.ts'
 import { parseReceiver, showOrigin } from '../../../deliveries/connect.ts'
 
 /** Characters of a service's own description of an error that owners see. */
 const MAX_DESCRIPTION = 200
-
-/** What a chat service answered, as far as all of them agree. */
-export interface ChatResponse {
-  readonly code: number
-  /** Its description of the error, on one line. Empty if there is none. */
-  readonly description: string
-  /** The response as an object; empty if it is not one. */
-  readonly json: Readonly<Record<string, unknown>>
-  /** When to try again, by the header or by the number of seconds in the body. */
-  readonly retryAfterMs: number
-}
 
 /** What distinguishes a chat service from others. */
 export interface ChatService extends Pick<Channel, 'parseAddress' | 'showAddress' | 'hostOf'> {
@@ -45,10 +28,6 @@ export interface ChatService extends Pick<Channel, 'parseAddress' | 'showAddress
   bodyOf(message: Message, address: string): object
   /** `isOperators`: the operator chose the server, which may be in a private network. */
   requestTo(address: string): Pick<PostRequest, 'url' | 'headers'> & { readonly isOperators?: boolean }
-  /** Whether it says that the destination does not exist, or wants no messages any more. */
-  isGone(response: ChatResponse): boolean
-  /** Whether a response with a code of success is one. */
-  isDelivered?(response: ChatResponse): boolean
 }
 
 /** Sends messages to people by a service that takes JSON over HTTP. */
@@ -63,44 +42,36 @@ function chatChannel(service: ChatService, options: HttpChannelOptions): Channel
       const { isOperators = false, ...request } = service.requestTo(address)
       const allowed = isOperators ? { ...options, isAllowedAddress: () => true } : options
       return post({ ...request, body, readsBody: true }, allowed, signal, (response) =>
-        outcomeOf(service, readResponse(response, clock.now())),
+        toOutcome(service.name, response, isOperators, clock.now()),
       )
     },
   }
 }
 
-function outcomeOf(service: ChatService, response: ChatResponse): Outcome {
-  const { code, description } = response
-  if (code >= 200 && code < 300) {
-    if (service.isDelivered?.(response) !== false) return { kind: 'delivered', code }
-    return failure(`${service.name} respondió algo que no se entiende`, code)
-  }
-  const error = `${service.name} respondió ${code}${description === '' ? '' : `: ${description}`}`
-  if (code === 410 || service.isGone(response)) return { kind: 'gone', code, error }
-  return failure(error, code, response.retryAfterMs)
+/** The same for all services: one that has a reason or a wait of its own in the body says as much by the code and `Retry-After`. */
+function toOutcome(
+  name: string,
+  { code, headers, text }: PostResponse,
+  isOperators: boolean,
+  now: number,
+): Outcome {
+  if (code >= 200 && code < 300) return { kind: 'delivered', code }
+  const description = toDescription(text)
+  const error = `${name} respondió ${code}${description === '' ? '' : `: ${description}`}`
+  // A 404 of a server that the operator chose may come from its settings.
+  if (code === 410 || (code === 404 && !isOperators)) return { kind: 'gone', code, error }
+  return failure(error, code, retryAfterMs(headers['retry-after'] ?? '', now))
 }
 
-/** Nothing in the response is trusted. */
-function readResponse({ code, headers, text }: PostResponse, now: number): ChatResponse {
+/** Returns a service's own description of an error, on one line; empty if there is none. Nothing in the response is trusted. */
+function toDescription(text: string): string {
   const parsed = parseJson(text)
   const json = isObject(parsed) ? parsed : {}
-  const nested = json['parameters']
-  const seconds = [json['retry_after'], isObject(nested) ? nested['retry_after'] : undefined].find(
-    (value) => typeof value === 'number',
-  )
   const described = [json['description'], json['message'], json['error']].find(
     (value) => typeof value === 'string',
   )
-  return {
-    code,
-    json,
-    // Slack answers with a word, not with JSON.
-    description: cleaned(described ?? (/^[\w ]{1,80}$/.test(text) ? text : ''), MAX_DESCRIPTION),
-    retryAfterMs: Math.max(
-      retryAfterMs(headers['retry-after'] ?? '', now),
-      boundedDelayMs((seconds ?? 0) * 1000),
-    ),
-  }
+  // Slack answers with a word, not with JSON.
+  return cleaned(described ?? (/^[\w ]{1,80}$/.test(text) ? text : ''), MAX_DESCRIPTION)
 }
 
 /** Characters of `text` in `sendMessage`. The service counts them without markup, so this is on the safe side. */
@@ -133,21 +104,8 @@ export function telegramChannel({ token, url }: TelegramSettings, options: HttpC
         link_preview_options: { is_disabled: true },
       }),
       requestTo: () => ({ url: `${url}/bot${token}/sendMessage`, isOperators: true }),
-      isDelivered: ({ code, json }) => code !== 200 || json['ok'] === true,
-      isGone: isTelegramGone,
     },
     options,
-  )
-}
-
-/** The bot was blocked or removed, or the chat does not exist, was deleted, or moved to another id. */
-function isTelegramGone({ code, description, json }: ChatResponse): boolean {
-  if (code === 403) return true
-  if (code !== 400) return false
-  const parameters = Object(json['parameters'])
-  return (
-    'migrate_to_chat_id' in parameters ||
-    /chat not found|group chat was deactivated|user is deactivated|PEER_ID_INVALID/i.test(description)
   )
 }
 
@@ -197,7 +155,6 @@ export function ntfyChannel({ url, token }: NtfySettings, options: HttpChannelOp
         const headers = isOperators && token !== '' ? { authorization: `Bearer ${token}` } : {}
         return { url: toServer(address), headers, isOperators }
       },
-      isGone: () => false,
     },
     options,
   )
@@ -210,14 +167,9 @@ const toTopic = (address: string): string =>
 const MAX_DISCORD = 2_000
 /** Shows no preview of links. */
 const SUPPRESS_EMBEDS = 1 << 2
-/** JSON error codes of Discord: unknown webhook, invalid webhook token. */
-const GONE_CODES = [10_015, 50_027]
 
 /** Characters of `text` that Slack recommends; it cuts after 40,000. */
 const MAX_SLACK = 4_000
-/** Documented errors of a webhook of Slack that cannot be used any more. */
-const GONE_ERRORS =
-  /^(no_service|no_service_id|no_team|team_disabled|invalid_token|channel_not_found|channel_is_archived|user_not_found)$/
 
 /** What services have in common whose destinations are secret addresses. */
 const secretAddresses = ({ isAllowedAddress }: HttpChannelOptions) => ({
@@ -244,7 +196,6 @@ export function discordChannel(options: HttpChannelOptions): Channel {
         url.searchParams.set('wait', 'true')
         return { url: url.href }
       },
-      isGone: ({ json }) => GONE_CODES.some((code) => json['code'] === code),
     },
     options,
   )
@@ -264,7 +215,6 @@ export function slackChannel(options: HttpChannelOptions): Channel {
         unfurl_media: false,
       }),
       requestTo: (url) => ({ url }),
-      isGone: ({ description }) => GONE_ERRORS.test(description),
     },
     options,
   )
