@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { record, stored } from '../support/domains.ts'
-import { startNode } from '../support/node-process.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { deliveriesUntil, watch, watchUntil } from '../support/watches.ts'
 import { WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
-import { endLeases } from './open.ts'
+import { prepareInstance } from './instance.ts'
 
-const CLOCK = new URL('../support/clock-from-file.ts', import.meta.url).href
 /** 09:00 in the time zone of the service. */
 const MORNING = Date.parse('2026-03-01T12:00:00Z')
 const HOUR_MS = 60 * 60_000
@@ -21,51 +17,39 @@ suite('digests on several nodes', () => {
   test('one node sends the digest of a day once, also if the one that sends it is killed', async () => {
     using receiver = await WebhookReceiver.start()
     await using one = await startService()
-    const { data, domainKey } = one
-    const { databaseUrl } = one.app.context.config
     await one.stop()
-    const clock = join(data, 'clock')
-    const setClock = (time: number) => writeFile(clock, String(time))
-    await setClock(MORNING)
-    const options = {
-      flags: { port: '0', data, 'database-url': databaseUrl || undefined, 'webhook-networks': '127.0.0.0/8' },
-      environment: { TEST_CLOCK_FILE: clock },
-      runtimeFlags: ['--import', CLOCK],
-    }
-    const on = (target: { url: string }): TestService => Object.create(one, { url: { value: target.url } })
+    const instance = await prepareInstance(one, { 'webhook-networks': '127.0.0.0/8' }, MORNING)
     const planned = ({ next_digest }: Record<string, unknown>) => next_digest !== null
-    const first = await startNode(options)
-    const at = { url: first.url, domainKey }
-    const { id } = await watch(at, { starts: 'dia', digest: '10:00', url: receiver.url })
+    const first = await instance.start()
+    const { id } = await watch(first, { starts: 'dia', digest: '10:00', url: receiver.url })
     // It is the one that delivers.
-    await watchUntil(at, id, planned)
-    const second = await startNode(options)
-    const other = { url: second.url, domainKey }
+    await watchUntil(first, id, planned)
+    const other = await instance.start()
     try {
-      await stored(on(at), [record('dia1')])
-      await stored(on(other), [record('dia2')])
+      await stored(first, [record('dia1')])
+      await stored(other, [record('dia2')])
       assert.equal(receiver.received.length, 0)
 
       // The receiver takes it, and the sender never hears of it.
       receiver.answer = () => {}
-      await setClock(MORNING + HOUR_MS)
+      await instance.setClock(MORNING + HOUR_MS)
       await receiver.until(1)
       await first.kill()
-      await endLeases(data, databaseUrl)
+      await instance.endLeases()
       receiver.answer = (response) => void response.writeHead(204).end()
       await receiver.until(2)
       await deliveriesUntil(other, id, ([newest]) => newest?.['state'] === 'delivered')
       assert.equal(new Set(receiver.received.map((each) => `${each.id} ${each.text}`)).size, 1)
       assert.deepEqual(receiver.received[0] && namesIn(receiver.received[0]), ['dia1', 'dia2'])
 
-      await stored(on(other), [record('dia3')])
+      await stored(other, [record('dia3')])
       await watchUntil(other, id, planned)
-      await setClock(MORNING + 25 * HOUR_MS)
+      await instance.setClock(MORNING + 25 * HOUR_MS)
       await receiver.until(3)
       await deliveriesUntil(other, id, (all) => all.length === 2 && all[0]?.['state'] === 'delivered')
       assert.deepEqual(receiver.received.slice(2).map(namesIn), [['dia3']])
     } finally {
-      await Promise.all([first.kill(), second.kill()])
+      await Promise.all([first.kill(), other.kill()])
     }
   })
 })

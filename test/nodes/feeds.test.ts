@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
-import { sql } from '../../src/storage/database/sql.ts'
 import { eventually } from '../support/eventually.ts'
 import { feedsFile, feedStates, type FeedState } from '../support/feeds.ts'
-import { startNode, type NodeProcess } from '../support/node-process.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { endLeases, openAt } from './open.ts'
+import { prepareInstance } from './instance.ts'
 
-const CLOCK = new URL('../support/clock-from-file.ts', import.meta.url).href
 const NOON = Date.parse('2026-03-01T12:00:00Z')
 const EVERY_MS = 5 * 60_000
 const LINES = 30_000
@@ -33,51 +30,26 @@ after(() => {
   lists.closeAllConnections()
 })
 
-/** An instance without a running node, and what starts one. */
+/** An instance that fetches the list, without a running node. */
 async function prepare(one: TestService) {
-  const { data, domainKey } = one
-  const { databaseUrl } = one.app.context.config
   await one.stop()
   const address = lists.address()
   assert.ok(typeof address === 'object' && address !== null)
   const url = `http://127.0.0.1:${address.port}/lista.txt`
-  const folder = await mkdtemp(join(data, 'feeds-'))
-  const feeds = await feedsFile(folder, [
+  const feeds = await feedsFile(await mkdtemp(join(one.data, 'feeds-')), [
     { name: 'lista', url, format: 'deletions', every: '5m', account: 'grupo' },
   ])
-  const clock = join(folder, 'clock')
-  await writeFile(clock, String(NOON))
-  const flags = { port: '0', data, 'database-url': databaseUrl || undefined, feeds }
-  return {
-    start: () =>
-      startNode({
-        flags: { ...flags, 'webhook-networks': '127.0.0.0/8' },
-        environment: { TEST_CLOCK_FILE: clock },
-        runtimeFlags: ['--import', CLOCK],
-      }),
-    setClock: (time: number) => writeFile(clock, String(time)),
-    endLeases: () => endLeases(data, databaseUrl),
-    /** Resolves to the state of the feed once it is as wanted. */
-    async until({ url: at }: NodeProcess, what: string, isSo: (state: FeedState) => boolean) {
-      let state: FeedState | undefined
-      await eventually(async () => {
-        ;[state] = await feedStates({ ...one, url: at, domainKey })
-        return state !== undefined && isSo(state)
-      }, what)
-      return state
-    },
-    /** How often each name of the list was added or changed, and how many names there are. */
-    async changes() {
-      const database = await openAt(databaseUrl === '' ? data : databaseUrl)
-      const found = await database.all(
-        sql<{ names: number; changes: number; most: number }>`
-          SELECT count(*) AS names, sum(times) AS changes, max(times) AS most FROM (
-            SELECT count(*) AS times FROM changes WHERE topic = 'domain' GROUP BY key) AS t`,
-      )
-      await database.close()
-      return found.map(({ names, changes, most }) => [names, changes, most].map(Number))[0]
-    },
-  }
+  return prepareInstance(one, { feeds, 'webhook-networks': '127.0.0.0/8' }, NOON)
+}
+
+/** Resolves to the state of the feed once it is as wanted. */
+async function until(node: TestService, what: string, isSo: (state: FeedState) => boolean) {
+  let state: FeedState | undefined
+  await eventually(async () => {
+    ;[state] = await feedStates(node)
+    return state !== undefined && isSo(state)
+  }, what)
+  return state
 }
 
 suite('feeds on several nodes', () => {
@@ -86,30 +58,21 @@ suite('feeds on several nodes', () => {
     respond = sendList('uno.cl\ndos.cl\n')
     await using one = await startService()
     const instance = await prepare(one)
-    const { start, setClock } = instance
-    const first = await start()
-    const second = await start()
+    const first = await instance.start()
+    const second = await instance.start()
     try {
-      await instance.until(second, 'a success', ({ last_success }) => last_success === '2026-03-01 09:00:00')
+      await until(second, 'a success', ({ last_success }) => last_success === '2026-03-01 09:00:00')
       assert.equal(requests.length, 1)
-      await setClock(NOON + EVERY_MS)
-      await instance.until(
-        first,
-        'another success',
-        ({ last_success }) => last_success === '2026-03-01 09:05:00',
-      )
+      await instance.setClock(NOON + EVERY_MS)
+      await until(first, 'another success', ({ last_success }) => last_success === '2026-03-01 09:05:00')
       assert.deepEqual(
         requests.map((headers) => headers['if-none-match']),
         [undefined, '"uno"'],
       )
       await first.kill()
       await instance.endLeases()
-      await setClock(NOON + 2 * EVERY_MS)
-      await instance.until(
-        second,
-        'a third success',
-        ({ last_success }) => last_success === '2026-03-01 09:10:00',
-      )
+      await instance.setClock(NOON + 2 * EVERY_MS)
+      await until(second, 'a third success', ({ last_success }) => last_success === '2026-03-01 09:10:00')
       assert.equal(requests.length, 3)
     } finally {
       await Promise.all([first.kill(), second.kill()])
@@ -122,8 +85,7 @@ suite('feeds on several nodes', () => {
     respond = (response) => void response.writeHead(200).write(list.slice(0, list.length / 2))
     await using one = await startService()
     const instance = await prepare(one)
-    const { start } = instance
-    let node = await start()
+    let node = await instance.start()
     try {
       await eventually(() => requests.length === 1, 'a download')
       await node.kill()
@@ -131,20 +93,16 @@ suite('feeds on several nodes', () => {
       assert.deepEqual(await instance.changes(), [0, 0, 0])
 
       respond = sendList(list)
-      node = await start()
-      const during = await instance.until(
-        node,
-        'a part of the import',
-        ({ last_change }) => last_change !== null,
-      )
+      node = await instance.start()
+      const during = await until(node, 'a part of the import', ({ last_change }) => last_change !== null)
       await node.kill()
       await instance.endLeases()
       assert.equal(during?.last_success, null, 'it was killed before the end')
-      const [stored = 0] = (await instance.changes()) ?? []
+      const [stored = 0] = await instance.changes()
       assert.ok(stored > 0 && stored < LINES, `${stored} names`)
 
-      node = await start()
-      const after = await instance.until(node, 'the end', ({ last_success }) => last_success !== null)
+      node = await instance.start()
+      const after = await until(node, 'the end', ({ last_success }) => last_success !== null)
       assert.deepEqual(await instance.changes(), [LINES, LINES, 1])
       const time = '2026-03-01 09:00:00'
       assert.deepEqual(after, {

@@ -1,6 +1,6 @@
 /** A process that takes a lease, says so, and never ends its work. */
 import { Leases } from '../../src/storage/database/leases.ts'
-import { openAt } from './open.ts'
+import { openAt } from './instance.ts'
 
 const [address = '', name = '', ttlMs = ''] = process.argv.slice(2)
 const leases = new Leases(await openAt(address), Number(ttlMs))

@@ -40,7 +40,7 @@ const newKey = async ({ one }: { one: TestService }, count: number) =>
   (await one.newKey('grupo', 'domainwatch', limited({ rate: perMinute(count) }))).key
 
 suite('the rate of a key on two nodes', () => {
-  for (const count of [1, 2, 10, 60, 500]) {
+  for (const count of [1, 10, 500]) {
     test(`${count} requests a minute are allowed on both nodes together`, async () => {
       await using nodes = await twoNodes()
       const api = await newKey(nodes, count)

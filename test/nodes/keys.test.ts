@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { openAt } from './open.ts'
+import { openAt } from './instance.ts'
 
 /** Another node may accept a revoked key for a moment; processes on SQLite see it immediately. */
 const isImmediate = process.env['TEST_DATABASE'] !== 'postgres'

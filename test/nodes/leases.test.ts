@@ -9,11 +9,11 @@ import { Leases, type LeasedWork } from '../../src/storage/database/leases.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { databaseFor, type TestDatabase } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { openAt } from './open.ts'
+import { openAt } from './instance.ts'
 
 const HOLDER = fileURLToPath(new URL('holder.ts', import.meta.url))
 /** Twice as long as a busy machine may stand still, so that a holder that lives renews in time. */
-const TTL_MS = 4_000
+const TTL_MS = 3_000
 /** How often a node looks, in these tests. */
 const LOOK_MS = 100
 const DEADLINE_MS = 20_000

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { LIMITS } from '../../src/server/limits.ts'
 import { sql } from '../../src/storage/database/sql.ts'
@@ -8,11 +6,9 @@ import { ns, soa, startScriptedDns } from '../dns/scripted.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
-import { startNode } from '../support/node-process.ts'
 import { startService } from '../support/service.ts'
-import { endLeases, openAt } from './open.ts'
+import { prepareInstance } from './instance.ts'
 
-const CLOCK = new URL('../support/clock-from-file.ts', import.meta.url).href
 const NOON = Date.parse('2026-03-01T12:00:00Z')
 const DAY_MS = 86_400_000
 
@@ -34,7 +30,6 @@ suite('re-checks on several nodes', () => {
         : { authorities: [soa('cl', 0, 0)] }
     })
     await using founder = await startService({ flags: { 'recheck-every': '0' } })
-    const { databaseUrl } = founder.app.context.config
     await stored(
       founder,
       NAMES.map((name) => record(name)),
@@ -44,24 +39,12 @@ suite('re-checks on several nodes', () => {
       NAMES.map((domain) => ({ domain, revision: 1 })),
     )
     await founder.stop()
-    const clock = join(await mkdtemp(join(founder.data, 'clock-')), 'clock')
-    await writeFile(clock, String(NOON))
-    const start = () =>
-      startNode({
-        flags: {
-          port: '0',
-          data: founder.data,
-          'database-url': databaseUrl || undefined,
-          'dns-servers': dns.address,
-        },
-        environment: { TEST_CLOCK_FILE: clock },
-        runtimeFlags: ['--import', CLOCK],
-      })
+    const instance = await prepareInstance(founder, { 'dns-servers': dns.address }, NOON)
     const checkedBy = async (node: { readonly url: string }) => {
       const { text } = await call(node, '/metrics')
       return Number(/^catalejo_dns_rechecks_total (\d+)$/m.exec(text)?.[1])
     }
-    const database = await openAt(databaseUrl === '' ? founder.data : databaseUrl)
+    const database = await instance.open()
     /** Names that were looked up at this time. */
     const observedAt = async (now: number) => {
       const found = await database.first<{ count: number }>(
@@ -71,14 +54,14 @@ suite('re-checks on several nodes', () => {
     }
 
     // It has the lease before there is another node.
-    const first = await start()
+    const first = await instance.start()
     const all = NAMES.length
     await eventually(async () => (await observedAt(NOON)) === all, 'every name was looked up once')
-    const second = await start()
+    const second = await instance.start()
     try {
       lookups.length = 0
       const tomorrow = NOON + DAY_MS
-      await writeFile(clock, String(tomorrow))
+      await instance.setClock(tomorrow)
       await eventually(
         async () => (await checkedBy(first)) >= all + BATCH,
         'the first names were looked up again',
@@ -90,7 +73,7 @@ suite('re-checks on several nodes', () => {
       const due = all - done
       assert.ok(done >= BATCH && due > 0, `${done} names were looked up`)
 
-      await endLeases(founder.data, databaseUrl)
+      await instance.endLeases()
       await eventually(async () => (await checkedBy(second)) >= due, 'the others were looked up')
       assert.equal(await observedAt(tomorrow), all)
       assert.equal(await checkedBy(second), due)

@@ -3,11 +3,10 @@ import type { ServerResponse } from 'node:http'
 import { suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { record, stored } from '../support/domains.ts'
-import { startNode } from '../support/node-process.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { deliveriesUntil, onWatch, watch, watchUntil } from '../support/watches.ts'
 import { WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
-import { endLeases } from './open.ts'
+import { prepareInstance } from './instance.ts'
 
 const FLAGS = { 'webhook-networks': '127.0.0.0/8' }
 
@@ -18,15 +17,13 @@ suite('watches on several nodes', () => {
   test('each change is delivered once, on any node, whichever node stops', async () => {
     using receiver = await WebhookReceiver.start()
     await using one = await startService({ flags: FLAGS })
-    const { databaseUrl } = one.app.context.config
-    const flags = { ...FLAGS, port: '0', data: one.data, 'database-url': databaseUrl || undefined }
-    const nodes = [await startNode({ flags }), await startNode({ flags })]
+    const instance = await prepareInstance(one, FLAGS)
+    const nodes = [await instance.start(), await instance.start()]
     try {
-      const at: TestService[] = nodes.map((node) => Object.create(one, { url: { value: node.url } }))
       await watch(one, { starts: 'nodo', url: receiver.url })
       const names: string[] = []
       for (let i = 0; i < 30; i++) {
-        const service = [one, ...at][i % 3] ?? one
+        const service = [one, ...nodes][i % 3] ?? one
         names.push(`nodo${i}`)
         // The holder of the lease stops: another takes over, and nothing is delivered again.
         if (i === 20) await nodes[0]?.stop()
@@ -46,29 +43,26 @@ suite('watches on several nodes', () => {
     using receiver = await WebhookReceiver.start()
     // Only to have a database and keys: it delivers nothing itself.
     await using one = await startService()
-    const { databaseUrl } = one.app.context.config
-    const flags = { ...FLAGS, port: '0', data: one.data, 'database-url': databaseUrl || undefined }
-    const { domainKey } = one
     await one.stop()
-    let node = await startNode({ flags })
+    const instance = await prepareInstance(one, FLAGS)
+    let node = await instance.start()
     try {
-      const there = (): TestService => Object.create(one, { url: { value: node.url } })
       // It has taken the delivery, and the sender never hears of it.
       receiver.answer = () => {}
-      const { id } = await watch({ url: node.url, domainKey }, { starts: 'corte', url: receiver.url })
-      await stored(there(), [record('corte1')])
+      const { id } = await watch(node, { starts: 'corte', url: receiver.url })
+      await stored(node, [record('corte1')])
       await receiver.until(1)
-      await stored(there(), [record('corte2')])
+      await stored(node, [record('corte2')])
       await node.kill()
-      await endLeases(one.data, databaseUrl)
+      await instance.endLeases()
       receiver.answer = (response) => void response.writeHead(200).end()
-      node = await startNode({ flags })
+      node = await instance.start()
       await receiver.until(3)
       const [first, again, next] = receiver.received
       assert.deepEqual([again?.id, again?.text], [first?.id, first?.text])
       assert.notEqual(next?.id, first?.id)
       assert.deepEqual(receiver.received.map(namesIn), [['corte1'], ['corte1'], ['corte2']])
-      await watchUntil(there(), id, ({ pending }) => pending === 0)
+      await watchUntil(node, id, ({ pending }) => pending === 0)
     } finally {
       await node.kill()
     }
@@ -77,20 +71,15 @@ suite('watches on several nodes', () => {
   test('a replay requested on one node is sent once by the delivering node, also after a kill', async () => {
     using receiver = await WebhookReceiver.start()
     await using one = await startService({ flags: FLAGS })
-    const { databaseUrl } = one.app.context.config
-    const flags = { ...FLAGS, port: '0', data: one.data, 'database-url': databaseUrl || undefined }
-    const { domainKey } = one
-    // The first to deliver; the other one is asked.
     await one.stop()
-    const first = await startNode({ flags })
-    const asked = { url: first.url, domainKey }
-    const { id } = await watch(asked, { starts: 'reenvio', url: receiver.url })
-    const there: TestService = Object.create(one, { url: { value: first.url } })
-    await stored(there, [record('reenvio')])
-    const [sent] = await deliveriesUntil(asked, id, ([newest]) => newest?.['state'] === 'delivered')
-    const second = await startNode({ flags })
+    const instance = await prepareInstance(one, FLAGS)
+    // The first to deliver; the other one is asked.
+    const first = await instance.start()
+    const { id } = await watch(first, { starts: 'reenvio', url: receiver.url })
+    await stored(first, [record('reenvio')])
+    const [sent] = await deliveriesUntil(first, id, ([newest]) => newest?.['state'] === 'delivered')
+    const other = await instance.start()
     try {
-      const other = { url: second.url, domainKey }
       const replay = () => onWatch(other, 'replay', { id, delivery: sent?.['id'] })
       const held: ServerResponse[] = []
       receiver.answer = (response) => void held.push(response)
@@ -106,13 +95,13 @@ suite('watches on several nodes', () => {
       await replay()
       await receiver.until(3)
       await first.kill()
-      await endLeases(one.data, databaseUrl)
+      await instance.endLeases()
       receiver.answer = (response) => void response.writeHead(204).end()
       await deliveriesUntil(other, id, ([newest]) => newest?.['attempts'] === 3 && newest['replaying'] === 0)
       assert.equal(receiver.received.length, 4)
       assert.equal(new Set(receiver.received.map(({ id: webhook, text }) => `${webhook} ${text}`)).size, 1)
     } finally {
-      await Promise.all([first.kill(), second.kill()])
+      await Promise.all([first.kill(), other.kill()])
     }
   })
 })
