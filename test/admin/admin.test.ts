@@ -140,17 +140,6 @@ test('an expired key is listed, but not counted as active', async () => {
   )
 })
 
-test('keys of administrators are created and revoked the same way', async () => {
-  const made = await post('create', { account: 'segunda', service: 'admin' })
-  assert.ok(typeof made.body === 'object' && made.body !== null && 'key' in made.body && 'id' in made.body)
-  const { id, key } = made.body
-  const status = async () =>
-    (await call(service, '/api/v1/admin/keys', { query: { api: String(key) } })).status
-  assert.equal(await status(), 200)
-  assert.deepEqual((await post('revoke', { id })).body, { status: 200, id })
-  assert.equal(await status(), 401)
-})
-
 test('rejects invalid requests', async () => {
   const other = (account: string, is: string) => ({
     status: 409,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmod, chown, mkdir, readdir, stat, symlink } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, rmdir, stat, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { catalejo } from '../support/cli.ts'
@@ -26,33 +26,23 @@ suite('the compile cache is private', () => {
     assert.equal((await readdir(cache)).length, 1)
   })
 
-  test('a folder that others can write to is not used', async () => {
+  test('a link, a folder that others can write to, and one inside such a folder are not used', async () => {
     await using home = await temporaryFolder()
     await using temporary = await temporaryFolder()
-    const cache = join(home.path, '.cache', 'catalejo')
+    await using elsewhere = await temporaryFolder()
+    const [parent, cache] = [join(home.path, '.cache'), join(home.path, '.cache', 'catalejo')]
     await mkdir(cache, { recursive: true })
     await chmod(cache, 0o770)
     await run(home.path, temporary.path)
     assert.deepEqual(await readdir(cache), [])
-  })
-
-  test('a link is not used', async () => {
-    await using home = await temporaryFolder()
-    await using temporary = await temporaryFolder()
-    await using elsewhere = await temporaryFolder()
-    await mkdir(join(home.path, '.cache'))
-    await symlink(elsewhere.path, join(home.path, '.cache', 'catalejo'))
+    await rmdir(cache)
+    await symlink(elsewhere.path, cache)
     await run(home.path, temporary.path)
     assert.deepEqual(await readdir(elsewhere.path), [])
-  })
-
-  test('a folder inside one that others can write to is not used', async () => {
-    await using home = await temporaryFolder()
-    await using temporary = await temporaryFolder()
-    await mkdir(join(home.path, '.cache'))
-    await chmod(join(home.path, '.cache'), 0o777)
+    await unlink(cache)
+    await chmod(parent, 0o777)
     await run(home.path, temporary.path)
-    assert.deepEqual(await readdir(join(home.path, '.cache')), [])
+    assert.deepEqual(await readdir(parent), [])
   })
 
   test('a folder of another user is not used', { skip: onlyRoot }, async () => {

@@ -9,7 +9,6 @@ import { temporaryFolder } from '../support/folder.ts'
 import { gradient, ImageClient } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 import { fill, smallDisk } from '../support/small-disk.ts'
-import { oldSqlite, UNRELEASED } from '../upgrades/released.ts'
 
 const NO_DISK = process.getuid?.() !== 0 && 'only root may mount a small disk'
 const PAGE = 4_096
@@ -126,10 +125,11 @@ suite('commands report an unusable database in one line', { timeout: 240_000 }, 
 
   test('a database from before the first release, which they do not change', async () => {
     await using folder = await temporaryFolder()
-    await oldSqlite(UNRELEASED, folder.path)
+    using database = new DatabaseSync(join(folder.path, 'catalejo.db'))
+    database.exec('PRAGMA user_version = 1')
     assertEnds(await assertUnusable(folder.path, [['key', 'list'], ...CREATING]), TOO_OLD)
-    using database = new DatabaseSync(join(folder.path, 'catalejo.db'), { readOnly: true })
     assert.equal(database.prepare('PRAGMA user_version').get()?.['user_version'], 1)
+    assert.deepEqual(database.prepare('SELECT name FROM sqlite_schema').all(), [])
   })
 
   test('a damaged first page, and damaged other pages', async () => {

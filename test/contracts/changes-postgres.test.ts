@@ -168,33 +168,6 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
     await late.query('ROLLBACK')
   })
 
-  test('a change is not skipped if its transaction began after all that have ended', async () => {
-    await using place = await open()
-    const { database, clients } = place
-    const [first, late] = clients
-    assert.ok(first !== undefined && late !== undefined)
-    let cursor: string = await settledHead(database)
-    const heard: string[] = []
-    const read = async () => {
-      const page = await database.changes.since(cursor, 100)
-      assert.ok(page.kind === 'page')
-      cursor = page.cursor
-      heard.push(...page.changes.map(({ key }) => key))
-    }
-    await first.query(`BEGIN; ${write('uno', '')}`)
-    await late.query(`BEGIN; ${write('dos', '')}`)
-    const before = database.version('domain')
-    await first.query(`${write('tres', '')}; COMMIT`)
-    await eventually(() => database.version('domain') !== before, 'the commit is noticed')
-    await read()
-    await late.query('COMMIT')
-    await eventually(async () => {
-      await read()
-      return heard.length >= 3
-    })
-    assert.deepEqual(heard, ['uno', 'dos', 'tres'])
-  })
-
   test('every change is delivered once and in order per record, for any order of writes and commits', async () => {
     await using place = await open()
     const { database, clients } = place

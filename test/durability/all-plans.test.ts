@@ -24,16 +24,17 @@ import {
 } from '../support/plans.ts'
 
 const RECORDER = new URL('../support/record-statements.ts', import.meta.url).href
-const RECORDS = 100_000
-const DELETED = 4_500
-const IMAGES = 20_000
-const DELIVERIES = 50_000
+const RECORDS = 30_000
+const OBSERVED = 100_000
+const DELETED = 1_400
+const IMAGES = 10_000
+const DELIVERIES = 20_000
 const WATCHES = 5_000
 /** Two hundred accounts hold as many as they may. */
 const CLAIMS = 20_000
-const DISMISSED = 100_000
+const DISMISSED = 30_000
 const LISTED = 100_000
-const DECISIONS = 100_000
+const DECISIONS = 30_000
 const DAY = 86_400
 const TIMEOUT_MS = 600_000
 
@@ -319,11 +320,11 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
   await sql(`INSERT INTO image_aliases (account_id, name, hash)
     SELECT (SELECT id FROM accounts WHERE name = 'fotos'), 'a' || i, 'h' || i FROM ${n(isSqlite, IMAGES)} AS s`)
   await sql(`INSERT INTO name_servers (name, first_at, last_at, servers)
-    SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, RECORDS)} AS s`)
+    SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, OBSERVED)} AS s`)
   await sql(`INSERT INTO mail_servers (name, first_at, last_at, servers)
-    SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, RECORDS)} AS s`)
+    SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, OBSERVED)} AS s`)
   await sql(`INSERT INTO observed_servers (kind, server, name, last_at)
-    SELECT 'ns', 'ns' || (i % 500) || '.example.com', 'n' || i, 1 FROM ${n(isSqlite, RECORDS)} AS s`)
+    SELECT 'ns', 'ns' || (i % 500) || '.example.com', 'n' || i, 1 FROM ${n(isSqlite, OBSERVED)} AS s`)
   // Nothing is delivered for accounts without keys.
   await sql(`INSERT INTO accounts (name, service, created_at)
     SELECT 'cuenta' || i, 'domainwatch', 1 FROM ${n(isSqlite, WATCHES / 50)} AS s`)

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { sql } from '../../src/storage/database/sql.ts'
-import { databaseContract } from '../contracts/database.ts'
 import { add, LIST, names, record } from '../support/domains.ts'
 import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine.ts'
 import { call } from '../support/http.ts'
@@ -25,14 +24,6 @@ describe('through pgbouncer in transaction mode', { skip: SKIP, timeout: 300_000
 
   const made = () => makeDatabase(SERVER, `pooled_${randomBytes(6).toString('hex')}`)
   const through = ({ url }: TestDatabase) => pooler.at(new URL(url).pathname.slice(1))
-
-  databaseContract('PostgreSQL through pgbouncer', async () => {
-    const database = await made()
-    return {
-      open: () => openPostgres(through(database), undefined, undefined, { listenUrl: database.url }),
-      remove: () => database.drop(),
-    }
-  })
 
   test('two nodes work with fewer connections than they request', async () => {
     const database = await made()

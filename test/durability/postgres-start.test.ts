@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { raw, sql } from '../../src/storage/database/sql.ts'
-import { catalejo } from '../support/cli.ts'
+import { catalejoHere } from '../support/cli.ts'
 import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
@@ -42,14 +42,9 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => 
     await using folder = await temporaryFolder()
     const database = await makeDatabase(SERVER, unique('empty'))
     try {
-      for (const words of [['verify'], ['export'], ['key', 'list'], ['backup', 'x'], ['changes']]) {
-        const { code, stderr } = await catalejo([
-          ...words.map((word) => (word === 'x' ? `${folder.path}/backups` : word)),
-          '--data',
-          `${folder.path}/data`,
-          '--database-url',
-          database.url,
-        ])
+      for (const words of [['verify'], ['export'], ['key', 'list'], ['changes']]) {
+        const place = ['--data', `${folder.path}/data`, '--database-url', database.url]
+        const { code, stderr } = await catalejoHere([...words, ...place])
         assert.equal(code, words[0] === 'verify' ? 2 : 1)
         assert.match(stderr, /^catalejo: .*the PostgreSQL database is empty\n$/)
       }
@@ -98,13 +93,8 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => 
       ['serve', '--port', '0'],
       ['key', 'list'],
     ]) {
-      const { code, stderr, stdout } = await catalejo([
-        ...args,
-        '--data',
-        folder.path,
-        '--database-url',
-        absent,
-      ])
+      const place = ['--data', folder.path, '--database-url', absent]
+      const { code, stderr, stdout } = await catalejoHere([...args, ...place])
       assert.equal(code, 1)
       assert.match(
         stderr,

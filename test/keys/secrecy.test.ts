@@ -54,14 +54,6 @@ test('a limited key is unknown to nodes of an older version', async () => {
   }
 })
 
-test('a key is 160 random bits in unambiguous characters', async () => {
-  const keys = await Promise.all(
-    Array.from({ length: 50 }, async () => (await traced.newKey('cuenta', 'domainwatch')).key),
-  )
-  assert.equal(new Set(keys).size, 50)
-  for (const key of keys) assert.match(key, /^[a-km-np-z2-9]{32}$/)
-})
-
 test('the value of api is in no log, metric or response, whatever fails', async () => {
   await using service = await startService({ flags: { 'log-level': 'trace', 'dns-servers': '127.0.0.1:9' } })
   const canaries = ['canario-equivocado-7f3a', service.domainKey, service.imageKey]

@@ -1,6 +1,5 @@
 /** What clients of the service see of an object store's troubles. */
 import assert from 'node:assert/strict'
-import { connect } from 'node:net'
 import { before, suite, test } from 'node:test'
 import type { Flags } from '../../src/server/config/config.ts'
 import { S3_DEFAULTS } from '../../src/storage/blobs/s3/requests.ts'
@@ -189,19 +188,5 @@ suite('the service with a failing object store', { timeout: 300_000, concurrency
     await eventually(() => gateway.openResponses === 0, 'the requests to the store ended')
     const metrics = await (await fetch(`${bench.service.url}/metrics`)).text()
     assert.doesNotMatch(metrics, /^catalejo_s3_faults_total\{/m)
-  })
-
-  test('a client that disconnects aborts the request to the store', async () => {
-    await using bench = await open()
-    const large = await noise(2_500, 2_500).png({ compressionLevel: 0 }).toBuffer()
-    const hash = String((await bench.client.upload(large)).body['hash'])
-    const { hostname, port } = new URL(bench.service.url)
-    const socket = connect(Number(port), hostname)
-    socket.write(`GET /i/${hash} HTTP/1.1\r\nhost: a\r\n\r\n`)
-    // Its first bytes are here, the rest waits for a reader.
-    await new Promise((resolve) => socket.once('readable', resolve))
-    assert.equal(bench.gateway.openResponses, 1)
-    socket.destroy()
-    await eventually(() => bench.gateway.openResponses === 0, 'the request to the store ended')
   })
 })

@@ -13,9 +13,6 @@ const FOLDER = fileURLToPath(new URL('../fixtures/schemas/', import.meta.url))
  */
 export const RELEASED = ['013', '022'] as const
 
-/** A version from before the first release. */
-export const UNRELEASED = '001'
-
 type Engine = 'sqlite' | 'postgres'
 
 type Value = string | number | null

@@ -15,7 +15,7 @@ import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine
 import { catalejoHere } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runStatement } from '../support/postgres.ts'
-import { oldPostgres, oldSqlite, RELEASED, UNRELEASED } from './released.ts'
+import { oldPostgres, oldSqlite, RELEASED } from './released.ts'
 import { NEXT, withTestMigration } from './test-migration.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -153,8 +153,10 @@ describe('a released version’s database', { timeout: 300_000 }, () => {
     { skip: NO_SERVER },
     async () => {
       await using folder = await temporaryFolder()
-      const database = await oldDatabase(UNRELEASED)
+      const database = await makeDatabase(POSTGRES_URL ?? '', freshName())
       try {
+        const schema = 'CREATE TABLE schema_version AS SELECT true AS only_row, 1 AS version'
+        await runStatement(database.url, schema)
         const creation = ['key', 'create', '--account', 'nueva', '--service', 'admin', '--data', folder.path]
         const { code, stderr } = await catalejoHere([...creation, '--database-url', database.url])
         assert.deepEqual([code, stderr.includes(TOO_OLD)], [1, true], stderr)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { userInfo } from 'node:os'
 import { test } from 'node:test'
 import { catalejoHere } from '../support/cli.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 
@@ -72,4 +74,54 @@ test('account set and sign work while the service runs', async () => {
   )
   const usage = await run('account', 'set', 'fotos', '--delivery', 'closed')
   assert.deepEqual([usage.code, usage.stdout], [2, ''])
+})
+
+test('commands are recorded under the user who runs them', async () => {
+  await using service = await startService()
+  const data = ['--data', service.data]
+  await catalejoHere(['key', 'create', '--account', 'luis', '--service', 'imagestore', ...data])
+  await catalejoHere(['account', 'set', 'luis', '--max-images', '3', ...data])
+  await catalejoHere(['account', 'secret', 'luis', ...data])
+  await catalejoHere(['account', 'secret', 'luis', '--new', ...data])
+  await catalejoHere(['dismissed', 'forget', 'una.cl', ...data])
+  await catalejoHere(['key', 'revoke', 'none', ...data])
+  const user = `cli:${userInfo().username}`
+  const { stdout } = await catalejoHere(['audit', '--account', user, ...data])
+  const [head, ...lines] = stdout.trimEnd().split('\n')
+  assert.equal(head, 'time\taccount\tkey\taction\tsubject')
+  const fields = lines.map((line) => line.split('\t'))
+  for (const [time = ''] of fields) assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  assert.deepEqual(fields.map((line) => line.slice(1)).toReversed(), [
+    [user, '-', 'key.create', fields[3]?.[4]],
+    [user, '-', 'limits.set', 'luis {"max_images":3,"max_bytes":null,"delivery":"open"}'],
+    [user, '-', 'secret.renew', 'luis'],
+    [user, '-', 'dismissed.forget', 'una'],
+  ])
+  assert.match(fields[3]?.[4] ?? '', /^luis \(imagestore\), key [a-z2-9]{10}$/)
+  const others = await catalejoHere(['audit', '--account', 'nadie', ...data])
+  assert.equal(others.stdout, `${head}\n`)
+})
+
+test('changes prints a line for each, resumes after a cursor, and reports a gap', async () => {
+  await using folder = await temporaryFolder()
+  const data = ['--data', folder.path]
+  await catalejoHere(['key', 'create', '--account', 'grupo', '--service', 'domainwatch', ...data])
+  const all = await catalejoHere(['changes', ...data])
+  const lines: Record<string, unknown>[] = all.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.deepEqual(
+    lines.map(({ topic, kind, accountId }) => [topic, kind, accountId]),
+    [
+      ['account', 'made', 1],
+      ['key', 'made', 1],
+    ],
+  )
+  const rest = await catalejoHere(['changes', '--since', String(lines[0]?.['cursor']), ...data])
+  assert.equal(rest.stdout.trim(), all.stdout.trim().split('\n')[1])
+  const gap = await catalejoHere(['changes', '--since', '000000000000-1', ...data])
+  assert.deepEqual([gap.code, gap.stdout], [3, ''])
+  assert.match(gap.stderr, /were deleted/)
+  assert.equal((await catalejoHere(['changes', '--follow', 'quizás', ...data])).code, 2)
 })
