@@ -1,6 +1,6 @@
 /**
  * Writes `test/fixtures/corpus`: a small stand-in, in the same layout, for the public corpora that CI tests with (PngSuite,
- * JSONTestSuite, the list of naughty strings, IDNA vectors, EXIF orientation examples, a registry's monthly lists).
+ * the list of naughty strings, IDNA vectors, EXIF orientation examples, a registry's monthly lists).
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -14,62 +14,6 @@ const FOLDER = fileURLToPath(new URL('../test/fixtures/corpus/', import.meta.url
 function write(path: string, bytes: string | Uint8Array): void {
   mkdirSync(dirname(FOLDER + path), { recursive: true })
   writeFileSync(FOLDER + path, bytes)
-}
-
-const JSON_VALID = {
-  array_empty: '[]',
-  array_spaces: ' [ ] ',
-  array_nested: '[[[]]]',
-  array_of_null: '[null, 1, "2", {}]',
-  number_exponent: '[1.5e-7]',
-  number_negative_zero: '[-0]',
-  number_large: '[123456789012345678901234567890]',
-  object_empty: '{}',
-  object_duplicate_key: '{"a":1,"a":2}',
-  object_long: `{"a":"${'x'.repeat(5_000)}"}`,
-  string_alone: '"asd"',
-  string_escapes: '["\\"\\\\\\/\\b\\f\\n\\r\\t\\u00f1"]',
-  string_surrogates: '["\\ud83d\\udd2d"]',
-  string_utf8: '["ñandú 🔭"]',
-  string_null_escape: '["\\u0000"]',
-  lonely_true: 'true',
-}
-const JSON_INVALID = {
-  array_comma: '[,]',
-  array_trailing_comma: '[1,]',
-  array_unclosed: '[1',
-  array_double: '[][]',
-  array_missing_comma: '[1 2]',
-  array_deep_unclosed: '['.repeat(10_000),
-  incomplete_true: '[tru]',
-  number_leading_zero: '[012]',
-  number_plus: '[+1]',
-  number_dot: '[1.]',
-  number_nan: '[NaN]',
-  number_hex: '[0x1]',
-  number_no_exponent: '[1e]',
-  object_no_value: '{"a":}',
-  object_no_colon: '{"a" 1}',
-  object_bare_key: '{a:1}',
-  object_trailing_comma: '{"a":1,}',
-  object_single_quotes: "{'a':1}",
-  object_comment: '{"a":1}/**/',
-  object_unclosed: '{"a":1',
-  string_raw_newline: '["a\nb"]',
-  string_raw_tab: '["a\tb"]',
-  string_bad_escape: '["\\x00"]',
-  string_short_unicode: '["\\u00A"]',
-  string_unclosed: '["a',
-  structure_trailing: '[]x',
-  structure_comment: '[/* */]',
-  structure_two_values: '{}{}',
-  structure_form_feed: '[\f]',
-}
-const JSON_OPEN = {
-  string_lone_surrogate: '["\\ud800"]',
-  string_inverted_surrogates: '["\\udd2d\\ud83d"]',
-  number_huge_exponent: '[1e999]',
-  structure_500_nested: '['.repeat(500) + ']'.repeat(500),
 }
 
 const NAUGHTY = [
@@ -322,9 +266,6 @@ async function pngs(): Promise<void> {
 }
 
 rmSync(FOLDER, { recursive: true, force: true })
-for (const [prefix, texts] of Object.entries({ y: JSON_VALID, n: JSON_INVALID, i: JSON_OPEN }))
-  for (const [name, text] of Object.entries(texts)) write(`json/test_parsing/${prefix}_${name}.json`, text)
-write('json/test_parsing/i_string_latin1.json', Buffer.from('["ñ"]', 'latin1'))
 write('naughty-strings.json', `${JSON.stringify(NAUGHTY, null, 1)}\n`)
 write('idna-toascii.json', idnaCases(LABELS))
 write('idna-test-v2.json', idnaCases(LABELS.map((label) => `${label}.cl`)))

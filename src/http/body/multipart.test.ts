@@ -105,12 +105,6 @@ test('parses repeated fields, an empty form, a preamble and an epilogue', async 
   assert.deepEqual(await fields(a('')+ closing), [['a', { kind: 'text', value: '' }]]) // prettier-ignore
 })
 
-test('text that only looks like a delimiter is content', async () => {
-  for (const value of ['--', '-b\r\n', '\n--b--\n', '\r\n\r\n--', 'x\r\n']) {
-    assert.deepEqual(await fields(part(named('name="a"'), value) + closing), [['a', { kind: 'text', value }]])
-  }
-})
-
 test('a body truncated anywhere before its last delimiter is unparsable', async () => {
   const body = `${part(named('name="a"'), '1')}${part(named('name="image"; filename="x"'), 'abc\r\n--')}--b--`
   assert.equal((await fields(body))?.length, 2)
@@ -143,19 +137,9 @@ test('parts without the header of a field are ignored', async () => {
   for (const one of parts) assert.deepEqual(await fields(one + closing), [], one)
 })
 
-test('boundaries', async () => {
+test('a body without a boundary in its type is unparsable', async () => {
   const body = part(named('name="a"'), 'x') + closing
-  for (const good of ['boundary=b', 'boundary="b"', 'charset=utf-8; BOUNDARY = b', 'boundary=b;']) {
-    assert.equal((await fields(body, `multipart/form-data; ${good}`))?.length, 1, good)
-  }
-  for (const bad of [
-    '',
-    '; boundary',
-    '; boundary=',
-    '; boundary=""',
-    '; boundary=ñ',
-    `; boundary=${'b'.repeat(201)}`,
-  ]) {
+  assert.equal((await fields(body, 'multipart/form-data; charset=utf-8; BOUNDARY="b"'))?.length, 1)
+  for (const bad of ['', '; boundary', '; boundary=', '; boundary=""', `; boundary=${'b'.repeat(201)}`])
     assert.equal(await fields(body, `multipart/form-data${bad}`), undefined, bad)
-  }
 })
