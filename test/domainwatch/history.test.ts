@@ -249,7 +249,7 @@ test('observed name servers: each difference is an entry, failures are ignored',
     times.push(local(clock.now()))
     assert.equal((await ask('visto.cl')).status, status)
     if (status === 502) continue
-    // Of the answers between two writes the last one counts.
+    // The last answer between two writes counts.
     const last = async () => (await history('visto')).dns[0]?.['last']
     await eventually(async () => (await last()) === times.at(-1))
   }
