@@ -6,7 +6,7 @@ import { startConsole } from '../support/console.ts'
 import { domainRow, domainGrid } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
-import { holdRequests, slowDown } from '../support/gate.ts'
+import { holdRequests } from '../support/gate.ts'
 import { storeManyDomains } from '../support/many-domains.ts'
 
 /** In the order of the list. */
@@ -312,27 +312,30 @@ test('names deleted meanwhile are reported with the reason, and the others are m
   await context.close()
 })
 
-test('after a link to a name far down, j and k move to its neighbours, also on a slow service', async () => {
-  const at = 70_000
-  const { page, context, complaints } = await open(`dominios?ficha=${encodeURIComponent(nameAt(at))}`)
+test('j and k move past the first page of rows, and stay at a name that a link opened far down', async () => {
+  const { page, context, complaints } = await open(`dominios?ficha=${encodeURIComponent(nameAt(198))}`)
   const sheet = (name: string) => page.getByRole('complementary', { name: `Detalles de ${name}.cl` })
-  await sheet(nameAt(at)).waitFor()
+  await sheet(nameAt(198)).waitFor()
+  await page.locator('#row-198.active').waitFor()
+  await domainRow(page, nameAt(201)).waitFor()
+  for (const at of [199, 200, 201]) {
+    await page.keyboard.press('j')
+    await sheet(nameAt(at)).waitFor()
+  }
+  await page.keyboard.press('k')
+  await sheet(nameAt(200)).waitFor()
+  const far = nameAt(70_000)
+  await page.goto(`${service.url}/console/dominios?ficha=${encodeURIComponent(far)}`)
+  await sheet(far).waitFor()
   await domainRow(page, nameAt(0)).waitFor()
   assert.equal(await page.locator('.table-row.active').count(), 0)
   await page.keyboard.press('j')
-  await sheet(nameAt(at + 1)).waitFor()
-  await page.keyboard.press('k')
-  await sheet(nameAt(at)).waitFor()
-  await page.keyboard.press('k')
-  await sheet(nameAt(at - 1)).waitFor()
-  await slowDown(page)
-  for (let i = 0; i < 3; i++) await page.keyboard.press('k')
-  await sheet(nameAt(at - 4)).waitFor()
+  await toast(page, 'Este nombre no está entre las filas cargadas').waitFor()
   // Marks are for the name that is shown.
   await page.keyboard.press('r')
-  await toast(page, `1 dominio en revisión: ${nameAt(at - 4)}.cl`).waitFor()
-  assert.deepEqual(await toMarks(nameAt(at - 4)), { revision: 1, discarded: 0 })
-  await unmark(nameAt(at - 4))
+  await toast(page, `1 dominio en revisión: ${far}.cl`).waitFor()
+  assert.deepEqual(await toMarks(far), { revision: 1, discarded: 0 })
+  await unmark(far)
   assert.deepEqual(complaints, [])
   await context.close()
 })

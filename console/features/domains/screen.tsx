@@ -22,8 +22,7 @@ import type { TableActions } from './row.tsx'
 import { useSelection } from './selection.ts'
 import { useVisibleColumns, sortedBy } from './columns.ts'
 import { fetchBulk, recount } from './changes.ts'
-import { fetchAdjacentRecords, indexOf, useStepping } from './stepping.ts'
-import { DomainTable, type LoadedRows } from './table.tsx'
+import { DomainTable, indexOf, type LoadedRows } from './table.tsx'
 import { viewQuery, useVisit } from '../views/saved-views.ts'
 import { ViewMenu } from './view-menu.tsx'
 import './domains.css'
@@ -113,22 +112,25 @@ export default function DomainsScreen() {
         import('./selection-bar.tsx'),
         import('../filters/filter-form.tsx'),
         fetchBulk(),
-        fetchAdjacentRecords(),
       ]
       for (const part of parts) part.catch(() => undefined)
     }, FETCH_DETAILS_MS)
     return () => clearTimeout(timer)
   }, [])
   const close = () => navigate(path, withParameters(query, { ficha: undefined }))
-  const step = useStepping({
-    open,
-    filters,
-    rows,
-    show: (name, index) => {
-      if (index !== undefined) setActive(index)
-      replaceQuery(withParameters(current.current.query, { ficha: name }))
-    },
-  })
+  /** The table fetches further rows before the last ones are reached. */
+  const step = (by: 1 | -1) => {
+    const index = open === undefined ? -1 : indexOf(rows.current, open)
+    if (index < 0) {
+      if (open !== undefined) showToast(t('domains.notLoaded'))
+      return
+    }
+    const next = rows.current.at(index + by)
+    if (next === undefined) return
+    queries.setQueryData(['domains', 'record', next.name], next)
+    setActive(index + by)
+    replaceQuery(withParameters(query, { ficha: next.name }))
+  }
   // Actions apply to the record in open details, which may have been opened by a link.
   const aimed = async (): Promise<readonly DomainRecord[]> => {
     if (selection.records.size > 0) return [...selection.records.values()]

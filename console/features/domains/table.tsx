@@ -34,6 +34,13 @@ export interface LoadedRows {
   readonly pagingOrder: PagingOrder
 }
 
+/** Returns the position of a record among the loaded rows; -1 if absent. */
+export function indexOf(rows: LoadedRows, name: string): number {
+  if (rows.isStale) return -1
+  for (let i = 0; i < rows.count; i++) if (rows.at(i)?.name === name) return i
+  return -1
+}
+
 interface Props {
   readonly filters: Filters
   /** The cursor where the shown section of the list starts. */

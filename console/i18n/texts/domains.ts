@@ -2,6 +2,7 @@ import { addTexts } from '../dictionary.ts'
 
 /** The table of domains, its filters, marks and selection. */
 export const domains = addTexts({
+  'domains.notLoaded': ['Este nombre no está entre las filas cargadas', 'This name is not among the loaded rows'],
   'domains.gone': ['El dominio no está guardado en el servicio', 'The domain is not stored in the service'],
   'domains.seenBy': ['por {account}, {date}', 'by {account}, {date}'],
   'domains.isSeen': ['Visto', 'Seen'],
