@@ -5,19 +5,18 @@ import { isErrorCode } from '../lib/errors.ts'
 import { createFileWith, createFolder } from '../lib/private-files.ts'
 import { blobKey as parseBlobKey, isBlobKey } from '../storage/blobs/blob-store.ts'
 import type { Rendered } from './decoder/index.ts'
-import { crc32 } from 'node:zlib'
 
 const BLOCK_BYTES = 4_096
 /** Precision of the time of last use, which is the file's modification time. */
 const USE_PRECISION_MS = 10 * 60_000
 /** Incomplete files older than this are abandoned. */
 const MAX_INCOMPLETE_AGE_MS = 10 * 60_000
-/** No writes for this long after one failed. */
-const WRITE_PAUSE_MS = 10_000
 /** Share of the size limit that a sweep leaves. Processes may add up to the rest before the next one. */
 const SWEPT_SHARE = 3 / 4
 /** Share of the size limit that a process adds before it sweeps. */
 const SWEEP_SHARE = 1 / 32
+/** The most files that one sweep removes: their list takes memory. */
+const MAX_LISTED = 500_000
 /** Share of the size limit that a file, or what is added during a sweep, may take. */
 const MAX_ADDED_SHARE = 1 / 8
 
@@ -27,8 +26,7 @@ interface StoredFile {
   readonly path: string
   /** Disk usage: whole blocks, and one of the folder. */
   readonly bytes: number
-  /** Class of its age since the last use. */
-  readonly age: number
+  readonly usedAt: number
 }
 
 const diskBytes = (bytes: number): number => (Math.ceil(bytes / BLOCK_BYTES) + 1) * BLOCK_BYTES
@@ -42,7 +40,6 @@ export class DerivativeFolder {
   readonly #root: string
   readonly #cap: number
   readonly #onFault: ObserveDisk
-  #writesPausedUntil = -Infinity
   readonly #closing = new AbortController()
   #swept = 0
   #added = 0
@@ -66,7 +63,7 @@ export class DerivativeFolder {
     try {
       await using file = await open(path, 'r')
       const { mtimeMs } = await file.stat()
-      const image = decodeChecksummed(await file.readFile())
+      const image = decode(await file.readFile())
       if (image === undefined) await rm(path, { force: true })
       else recordUse(path, mtimeMs)
       return image
@@ -76,19 +73,19 @@ export class DerivativeFolder {
     }
   }
 
-  /** Stores an image without flushing it. After a power cut the file is whole, or is detected as damaged. */
+  /** Stores an image without flushing it. After a power cut the file is whole or too short. */
   async write(blobKey: string, name: string, rendered: Rendered): Promise<void> {
-    const content = encodeChecksummed(rendered)
+    const content = encode(rendered)
     // A large file would evict much of the rest; and if the running sweep does not keep up, rendering again is better than a full disk.
     if (Math.max(content.byteLength, this.#added) > this.#cap * MAX_ADDED_SHARE) return
-    if (performance.now() < this.#writesPausedUntil) return
     const folder = this.#folderOf(blobKey)
     try {
-      await inFolder(folder, () => replaceFile(join(folder, name), content))
+      await createFolder(folder)
+      await replaceFile(join(folder, name), content)
       this.#added += diskBytes(content.byteLength)
     } catch (error) {
-      this.#writesPausedUntil = performance.now() + WRITE_PAUSE_MS
-      this.#onFault('write', error)
+      // The folder may be deleted in the meantime.
+      if (!isErrorCode(error, 'ENOENT')) this.#onFault('write', error)
     }
     if (this.#added > this.#cap * SWEEP_SHARE) void this.sweep(this.#closing.signal)
   }
@@ -118,31 +115,21 @@ export class DerivativeFolder {
     await this.#sweeping
   }
 
-  /** Walks twice, counting by age and then removing, instead of keeping a list: memory is small for any number of files. */
   async #sweep(stop: AbortSignal): Promise<void> {
     this.#added = 0
-    const bytesByAge = new Map<number, number>()
     let total = 0
-    for await (const { bytes, age } of this.#files(stop)) {
-      bytesByAge.set(age, (bytesByAge.get(age) ?? 0) + bytes)
-      total += bytes
+    let files: StoredFile[] = []
+    const keepOldest = () => (files = files.sort((a, b) => a.usedAt - b.usedAt).slice(0, MAX_LISTED))
+    for await (const file of this.#files(stop)) {
+      total += file.bytes
+      if (files.push(file) >= 2 * MAX_LISTED) keepOldest()
     }
-    if (total > this.#cap && !stop.aborted) {
-      let excess = total - this.#cap * SWEPT_SHARE
-      let cut = Infinity
-      for (const [age, bytes] of [...bytesByAge].sort(([one], [other]) => other - one)) {
-        cut = age
-        if (bytes >= excess) break
-        excess -= bytes
-      }
-      for await (const { path, bytes, age } of this.#files(stop)) {
-        // The youngest class that is affected loses only as much as necessary.
-        if (age < cut || (age === cut && excess <= 0)) continue
-        if (age === cut) excess -= bytes
-        total -= bytes
-        await rm(path, { force: true })
-        this.evicted++
-      }
+    const target = total > this.#cap ? this.#cap * SWEPT_SHARE : total
+    for (const { path, bytes } of keepOldest()) {
+      if (total <= target || stop.aborted) break
+      await rm(path, { force: true })
+      total -= bytes
+      this.evicted++
     }
     this.#swept = total
   }
@@ -156,9 +143,8 @@ export class DerivativeFolder {
         const path = join(folder, name)
         const info = await stat(path).catch(() => undefined)
         if (info?.isFile() !== true) continue
-        const ageMs = Math.max(0, now - info.mtimeMs)
-        if (name.includes('.') && ageMs > MAX_INCOMPLETE_AGE_MS) await rm(path, { force: true })
-        else yield { path, bytes: diskBytes(info.size), age: toAgeClass(ageMs) }
+        if (name.includes('.') && now - info.mtimeMs > MAX_INCOMPLETE_AGE_MS) await rm(path, { force: true })
+        else yield { path, bytes: diskBytes(info.size), usedAt: info.mtimeMs }
       }
       // Fails, as it should, unless the folder is empty.
       await rmdir(folder).catch(() => {})
@@ -203,51 +189,14 @@ async function replaceFile(path: string, content: Uint8Array): Promise<void> {
   }
 }
 
-/** Runs `work` in a folder that may not exist yet, or be deleted in the meantime. */
-async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (attempt > 3 || !isErrorCode(error, 'ENOENT')) throw error
-      await createFolder(folder)
-    }
-  }
-}
+/** A line with the media type and the size, then the image. */
+const encode = ({ bytes, mime }: Rendered): Buffer =>
+  Buffer.concat([Buffer.from(`${mime} ${bytes.byteLength}\n`), bytes])
 
-/** Ages within a class, whose files are evicted in any order, differ by 0.3 % at most. */
-const CLASSES_PER_DOUBLING = 256
-const toAgeClass = (ageMs: number): number => Math.floor(Math.log2(1 + ageMs / 1_000) * CLASSES_PER_DOUBLING)
-
-/** Identifies the format of the file. A different format gets a different signature. */
-const SIGNATURE = 'CTD1'
-/** Signature, checksum of everything after it, size of the image, media type padded with zeros. */
-const HEADER_BYTES = 32
-const CHECKSUM_AT = 4
-const SIZE_AT = 8
-const MIME_AT = 12
-
-/**
- * Adds a header with a checksum. Files are not flushed, so after a power cut one may be empty, cut, or as long as it was
- * and full of zeros. The checksum detects that within microseconds.
- */
-export function encodeChecksummed({ bytes, mime }: Rendered): Buffer {
-  const file = Buffer.alloc(HEADER_BYTES + bytes.byteLength)
-  if (mime.length > HEADER_BYTES - MIME_AT) throw new Error(`the media type ${mime} is too long`)
-  file.write(SIGNATURE, 'latin1')
-  file.writeUInt32LE(bytes.byteLength, SIZE_AT)
-  file.write(mime, MIME_AT, 'latin1')
-  file.set(bytes, HEADER_BYTES)
-  file.writeUInt32LE(crc32(file.subarray(SIZE_AT)), CHECKSUM_AT)
-  return file
-}
-
-/** Returns undefined if a single bit is wrong. */
-export function decodeChecksummed(file: Buffer): Rendered | undefined {
-  if (file.byteLength < HEADER_BYTES || file.toString('latin1', 0, CHECKSUM_AT) !== SIGNATURE)
-    return undefined
-  if (file.readUInt32LE(SIZE_AT) !== file.byteLength - HEADER_BYTES) return undefined
-  if (crc32(file.subarray(SIZE_AT)) !== file.readUInt32LE(CHECKSUM_AT)) return undefined
-  const mime = file.toString('latin1', MIME_AT, HEADER_BYTES).replace(/\0+$/, '')
-  return { bytes: file.subarray(HEADER_BYTES), mime }
+/** Returns undefined for a file that is not whole. */
+function decode(file: Buffer): Rendered | undefined {
+  const end = file.indexOf('\n')
+  const [mime = '', size] = file.toString('latin1', 0, end).split(' ')
+  const bytes = file.subarray(end + 1)
+  return end > 0 && bytes.byteLength === Number(size) ? { bytes, mime } : undefined
 }
