@@ -320,10 +320,6 @@ export const storedImages: ChangeSelection = {
 export const imageCount = (accountId: number) => sql<{ readonly images: number }>`
   SELECT images FROM image_totals WHERE account_id = ${accountId}`
 
-/** The accounts with most images first. */
-export const largestAccounts = (count: number) => sql<{ readonly account_id: number }>`
-  SELECT account_id FROM image_totals WHERE images > 0 ORDER BY images DESC, account_id ${limit(count)}`
-
 /** Images with one of these hashes, ordered by hash. */
 export const imagesWith = (
   dialect: Dialect,

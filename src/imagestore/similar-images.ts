@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { secondsOf, type Clock } from '../lib/clock.ts'
 import { OverloadError } from '../lib/errors.ts'
 import { accountClient } from '../lib/client.ts'
@@ -24,41 +25,33 @@ const BATCH = 200
 /** Longest wait of a search, and of an upload that only counts, until hashes are loaded. */
 const SEARCH_WAIT_MS = 20_000
 const COUNT_WAIT_MS = 2_000
-/** An application that searched within this time is not evicted by another one, unless it is larger. */
-const MIN_KEEP_MS = 60_000
 /** Uploads report the number of images within this distance, up to a maximum. */
 export const COUNT_DISTANCE_BITS = 4
 export const MAX_COUNTED_IMAGES = 1_000
-/** Hashes of images stored since an application was loaded, besides as many as then, until it is loaded again. */
-const MAX_STORED_SINCE = 131_072
-/** Applications whose hashes are loaded when the service starts. */
-const MAX_WARM = 1_000
-
 export interface NearImage extends ImageRow {
   readonly distance: number
 }
 
 interface Entry {
   readonly hashes: HashList
-  /** Estimated memory while hashes are being loaded, then 0. */
-  expectedBytes: number
+  /** Memory for them, which is charged before they are loaded. */
+  readonly bytes: number
   readonly ready: Promise<void>
-  /** Hashes when they were loaded; undefined until then. */
-  loaded: number | undefined
-  usedAt: number
+  isReady: boolean
 }
 
 /**
  * Finds images that look alike; pictures without contrast resemble none, because they all have one hash. The distinct hashes
- * of each application are held in memory, loaded once and updated from the change log before each search: every acknowledged upload is found, whichever process or node took it. Applications
- * that do not fit in memory are searched in the database, page by page. Hashes of deleted images stay in memory, because
+ * of each application are held in memory, loaded when one searches or uploads, and updated from the change log before each search:
+ * every acknowledged upload is found, whichever process or node took it. The least recently used applications make room. One that does
+ * not fit in memory alone is searched in the database, page by page. Hashes of deleted images stay in memory, because
  * results are read from the database anyway.
  */
 export class SimilarImages {
   readonly #database: Database
   readonly #clock: Clock
   readonly #maxBytes: number
-  readonly #entries = new Map<number, Entry>()
+  readonly #entries: LRUCache<number, Entry>
   readonly #follower: Follower
   #beginning: Promise<void> | undefined
   readonly #searches: Gate
@@ -69,6 +62,7 @@ export class SimilarImages {
     this.#database = database
     this.#clock = clock
     this.#maxBytes = maxBytes
+    this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ bytes }) => bytes })
     this.#searches = searches
     this.#follower = new Follower({
       log: database.changes,
@@ -76,16 +70,14 @@ export class SimilarImages {
       selection: queries.storedImages,
       apply: async (text, _count, _isOverlapping, applied) => {
         const images: [number, string][] = JSON.parse(`[${text}]`)
-        for (const [accountId, dhash] of images) this.#entries.get(accountId)?.hashes.add(parseHash64(dhash))
+        for (const [accountId, dhash] of images) this.#entries.peek(accountId)?.hashes.add(parseHash64(dhash))
         applied()
       },
     })
   }
 
   get bytes(): number {
-    let sum = 0
-    for (const { hashes } of this.#entries.values()) sum += hashes.bytes
-    return sum
+    return this.#entries.calculatedSize
   }
 
   /**
@@ -135,25 +127,15 @@ export class SimilarImages {
     return count
   }
 
-  /** Loads the applications that fit, so that their first searches do not wait. */
-  async warm(): Promise<void> {
-    for (const { account_id } of await this.#database.scanner.all(queries.largestAccounts(MAX_WARM))) {
-      if (this.#isClosed) return
-      const bytes = await this.#estimate(account_id)
-      if (this.bytes + bytes > this.#maxBytes) continue
-      await this.#load(account_id, bytes).ready
-    }
-  }
-
   /** Keeps hashes up to date between searches. */
   async advance(): Promise<void> {
     if (this.#entries.size === 0) return
     await this.#catchUp()
-    for (const [accountId, { hashes, loaded = Infinity }] of this.#entries) {
-      // Half of it was stored since, and may be the same hashes again and again.
-      if (hashes.count <= 2 * loaded + MAX_STORED_SINCE) continue
+    for (const [accountId, { hashes, bytes }] of this.#entries.entries()) {
+      if (hashes.bytes <= bytes) continue
+      // What was stored since may be the same hashes again and again.
       this.#entries.delete(accountId)
-      this.#load(accountId, hashes.bytes)
+      await this.#load(accountId)
     }
   }
 
@@ -176,14 +158,12 @@ export class SimilarImages {
   async #loaded(accountId: number, waitMs: number): Promise<HashList | undefined> {
     const deadline = performance.now() + waitMs
     do {
-      const entry = this.#entries.get(accountId) ?? (await this.#makeRoomAndLoad(accountId))
+      const entry = this.#entries.get(accountId) ?? (await this.#load(accountId))
       if (entry === undefined) return undefined
-      entry.usedAt = performance.now()
-      if (entry.loaded === undefined && !(await withTimeout(entry.ready, deadline - performance.now())))
-        return undefined
+      if (!entry.isReady && !(await withTimeout(entry.ready, deadline - performance.now()))) return undefined
       await this.#catchUp()
       // Otherwise changes are lost, and the entry is invalid.
-      if (this.#entries.get(accountId) === entry) return entry.hashes
+      if (this.#entries.peek(accountId) === entry) return entry.hashes
     } while (performance.now() < deadline)
     return undefined
   }
@@ -197,43 +177,19 @@ export class SimilarImages {
     if ((await this.#follower.catchUp()) === 'lost') this.#entries.clear()
   }
 
-  /**
-   * Makes room for an application by evicting the least recently used ones. Those in use stay, unless they are larger: a
-   * large application must not evict the small ones each time it searches.
-   */
-  async #makeRoomAndLoad(accountId: number): Promise<Entry | undefined> {
-    const bytes = await this.#estimate(accountId)
-    const idleSince = performance.now() - MIN_KEEP_MS
-    const toBytes = ({ hashes, expectedBytes }: Entry) => Math.max(hashes.bytes, expectedBytes)
-    let free = this.#maxBytes
-    for (const entry of this.#entries.values()) free -= toBytes(entry)
-    const evicted: number[] = []
-    for (const [other, entry] of [...this.#entries].sort(([, one], [, two]) => one.usedAt - two.usedAt)) {
-      if (bytes <= free) break
-      const isUsed = entry.usedAt >= idleSince && entry.hashes.bytes <= bytes
-      if (isUsed || entry.loaded === undefined) continue
-      free += toBytes(entry)
-      evicted.push(other)
-    }
-    if (bytes > free) return undefined
-    for (const other of evicted) this.#entries.delete(other)
-    return this.#load(accountId, bytes)
-  }
-
-  #load(accountId: number, expectedBytes: number): Entry {
+  /** Begins to load an application's hashes. Undefined if they do not fit in memory. */
+  async #load(accountId: number): Promise<Entry | undefined> {
+    const row = await this.#database.first(queries.imageCount(accountId))
+    const bytes = estimateBytes(row?.images ?? 0)
     const known = this.#entries.get(accountId)
-    if (known !== undefined) return known
+    if (known !== undefined || bytes > this.#maxBytes) return known
     const hashes = new HashList()
-    const ready = this.#readAll(accountId, hashes)
-    const entry: Entry = { hashes, expectedBytes, ready, loaded: undefined, usedAt: 0 }
+    const entry: Entry = { hashes, bytes, ready: this.#readAll(accountId, hashes), isReady: false }
     this.#entries.set(accountId, entry)
-    ready.then(
+    entry.ready.then(
+      () => (entry.isReady = true),
       () => {
-        entry.loaded = hashes.count
-        entry.expectedBytes = 0
-      },
-      () => {
-        if (this.#entries.get(accountId) === entry) this.#entries.delete(accountId)
+        if (this.#entries.peek(accountId) === entry) this.#entries.delete(accountId)
       },
     )
     return entry
@@ -256,10 +212,6 @@ export class SimilarImages {
       if (page.count < PAGE) return
       after = page.last
     }
-  }
-
-  async #estimate(accountId: number): Promise<number> {
-    return estimateBytes((await this.#database.first(queries.imageCount(accountId)))?.images ?? 0)
   }
 }
 

@@ -80,10 +80,6 @@ async function startOn(context: Context, listening: Listening): Promise<App> {
   baseUrl ||= httpUrl(isWildcard ? 'localhost' : config.host, findPort(server) ?? config.port)
   const metricsServer = config.metricsAddress && (await serveMetrics(context.metrics, config.metricsAddress))
   if (metricsServer !== undefined) context.log.info({ address: metricsServer.url }, 'metrics listening')
-  // An earlier search waits for it.
-  images.similar
-    .warm()
-    .catch((error: unknown) => context.log.warn({ err: error }, 'image hashes could not be preloaded'))
   measureInstance(context)
   const stopJobs = startBackgroundJobs(
     backgroundJobs(context, images, following, { rechecks, feeds, jobs }),
