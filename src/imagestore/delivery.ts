@@ -154,16 +154,6 @@ export class Delivery {
     return cached
   }
 
-  /** Returns an original that is not in memory, if it is in a file that is read without waiting. */
-  readSync({ key, mime, size }: BlobRow): Rendered | undefined {
-    const bytes = this.#options.blobs.readSync?.(key, size)
-    if (bytes === undefined) return undefined
-    this.misses++
-    const original = { bytes, mime }
-    this.#cache.set(key, original)
-    return original
-  }
-
   /**
    * The original; undefined if the blob was deleted in the meantime.
    * @param isPermanent whether the image never expires

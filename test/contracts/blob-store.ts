@@ -53,9 +53,6 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
         const key = `sizes.${size}`
         await put(key, content)
         assert.deepEqual(await store.read(key, size), content)
-        const isSmall = size <= 262_144
-        if (store.readSync !== undefined)
-          assert.deepEqual(store.readSync(key, size), isSmall ? content : undefined)
         assert.deepEqual(await collect(await store.stream(key, 0, size - 1)), content)
         assert.deepEqual(await store.withLocalFile(key, (path) => readFile(path)), content)
       })
@@ -80,7 +77,6 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
       let isBorrowed = false
       assert.equal(await store.read('absent', 5), undefined)
       assert.equal(await store.read('absent', 5_000_000), undefined)
-      assert.equal(store.readSync?.('absent', 5), undefined)
       assert.equal(await store.stream('absent', 0, 4), undefined)
       assert.equal(await store.withLocalFile('absent', async () => (isBorrowed = true)), undefined)
       assert.equal(isBorrowed, false)
@@ -100,7 +96,6 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
     test('a blob that is shorter or longer than it should be is never passed on as if it were whole', async () => {
       await put('odd', bytes.subarray(0, 1_000))
       for (const size of [999, 1_001]) await assert.rejects(store.read('odd', size), BlobDamaged)
-      for (const size of [999, 1_001]) assert.equal(store.readSync?.('odd', size), undefined)
       await assert.rejects(store.stream('odd', 0, 1_000), BlobDamaged)
       await assert.rejects(store.stream('odd', 1_000, 1_999), BlobDamaged)
     })

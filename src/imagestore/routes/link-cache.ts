@@ -81,10 +81,10 @@ export function createLinkCache(delivery: Delivery, definitions: Pick<ImageDefin
     const isVaried = known !== undefined && !isEntry(known)
     const entry = isVaried ? entries.get(variantKey(link, known, headers)) : known
     if (!isEntry(entry) || !isCurrent(entry)) return undefined
-    const { blob, name, key, etag, common, notModified, download } = entry
+    const { key, etag, common, notModified, download } = entry
     if (matches(headers['if-none-match'], etag)) return { status: 304, headers: notModified, body: undefined }
     if (headers.range !== undefined) return undefined
-    const image = delivery.cached(key) ?? (name === undefined ? delivery.readSync(blob) : undefined)
+    const image = delivery.cached(key)
     if (image === undefined) return undefined
     const { bytes, mime } = image
     // Another process may have made it again, and an encoder need not produce the same bytes twice.

@@ -17,8 +17,6 @@ export interface BlobStore {
    * @throws BlobDamaged if it has another size
    */
   read(key: string, size: number, caller?: Caller): Promise<Buffer | undefined>
-  /** Does the same on the event loop, if that is quick. Undefined for whatever `read` has to look into. */
-  readonly readSync?: (key: string, size: number) => Buffer | undefined
   /**
    * Opens the bytes from `start` to `end` (inclusive). Undefined if there is no such blob. A stream that ends without an
    * error has all bytes.

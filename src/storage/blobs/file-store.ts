@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, createReadStream, fstatSync, openSync, readSync } from 'node:fs'
+import { constants, createReadStream, fstatSync } from 'node:fs'
 import { link, lstat, open, opendir, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { Readable } from 'node:stream'
@@ -13,11 +13,8 @@ import {
 import { BlobDamaged, blobKey, type BlobStore } from './blob-store.ts'
 import { isErrorCode } from '../../lib/errors.ts'
 
-/**
- * Files up to this size are read synchronously: 20 µs from the page cache, where the three trips through the thread pool
- * cost four times as much. `SyncReadBudget` stops this on a slow disk.
- */
-const SYNC_READ_BYTES = 256 * 1024
+/** What a stream of a file reads at a time. */
+const STREAM_CHUNK_BYTES = 256 * 1024
 
 /** Do not follow a link or wait for a pipe in the place of a blob. Windows has neither flag. */
 const READ_BLOB = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
@@ -31,7 +28,6 @@ const OWNER = 'owner'
 export async function openFileBlobs(root: string): Promise<BlobStore> {
   await makeFolder(root)
   const folderFor = durableFolders(root)
-  const budget = new SyncReadBudget()
 
   // Without `join`, which scans every character for each image that is read.
   const base = join(root, sep)
@@ -49,11 +45,6 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
       await rename(staged.path, path)
       await syncFolder(dirname(path))
     },
-
-    readSync: (key, size) =>
-      size <= SYNC_READ_BYTES && budget.hasBudget
-        ? budget.run(() => readWhole(toPath(key), size))
-        : undefined,
 
     async read(key, size) {
       const bytes = await undefinedIfMissing(() => readFile(toPath(key), { flag: READ_BLOB }))
@@ -121,21 +112,6 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
   }
 }
 
-/** Undefined if the file cannot be read or has another size. */
-function readWhole(path: string, size: number): Buffer | undefined {
-  let file
-  try {
-    file = openSync(path, READ_BLOB)
-    if (fstatSync(file).size !== size) return undefined
-    const bytes = Buffer.allocUnsafeSlow(size)
-    return readSync(file, bytes) === size ? bytes : undefined
-  } catch {
-    return undefined
-  } finally {
-    if (file !== undefined) closeSync(file)
-  }
-}
-
 /** Returns a function that creates the folder of a file durably, once for concurrent callers. */
 function durableFolders(root: string): (path: string) => Promise<void> {
   const folders = new Map<string, Promise<void>>()
@@ -161,7 +137,7 @@ function durableFolders(root: string): (path: string) => Promise<void> {
 }
 
 async function getStream(handle: FileHandle, start: number, end: number): Promise<Readable> {
-  if (end >= start) return createReadStream('', { fd: handle, start, end, highWaterMark: SYNC_READ_BYTES })
+  if (end >= start) return createReadStream('', { fd: handle, start, end, highWaterMark: STREAM_CHUNK_BYTES })
   await handle.close()
   return Readable.from([])
 }
@@ -189,68 +165,3 @@ async function getOwner(root: string, claim: string | undefined): Promise<string
   }
   return read()
 }
-
-/** A read from the page cache takes less than this. The time beyond it blocks all other requests and is charged to the budget. */
-const FREE_MS = 1
-/** The share of time that blocking may take in the long run. */
-const BUDGET_SHARE = 0.05
-/** Debt up to this is tolerated: the process may also have been descheduled, which says nothing about the disk. */
-const BURST_MS = 50
-/** Limits the debt of one hanging read, as on a network folder, so that synchronous reads resume within ten minutes. */
-const MAX_DEBT_MS = 30_000
-
-/**
- * Decides whether files may be read synchronously. On a local disk that is fastest; on a slow disk or a network folder it
- * would block the event loop. Measures how long reads block and allows them a small share of the time.
- */
-export class SyncReadBudget {
-  readonly #now: () => number
-  readonly #waits: () => number
-  #debtMs = 0
-  #since: number
-
-  /**
-   * @param now a monotonic clock, in milliseconds
-   * @param waits voluntary context switches of the process so far; always 0 if the system does not count them
-   */
-  constructor(now: () => number = () => performance.now(), waits = voluntarySwitches) {
-    this.#now = now
-    this.#waits = waits
-    this.#since = now()
-  }
-
-  /** Whether synchronous reads are allowed now. */
-  get hasBudget(): boolean {
-    if (this.#debtMs > 0) this.#repay()
-    return this.#debtMs < BURST_MS
-  }
-
-  #repay(): void {
-    const now = this.#now()
-    this.#debtMs = Math.max(0, this.#debtMs - (now - this.#since) * BUDGET_SHARE)
-    this.#since = now
-  }
-
-  /**
-   * Runs the work synchronously and charges the time that it blocked. While there is debt, also checks whether the process
-   * really waited or was only descheduled: on a busy machine, reads from the page cache would otherwise look like a slow disk.
-   */
-  run<T>(work: () => T): T {
-    const waits = this.#debtMs > 0 ? this.#waits() : 0
-    const start = this.#now()
-    try {
-      return work()
-    } finally {
-      const waited = this.#now() - start - FREE_MS
-      if (waited > 0 && !(waits > 0 && this.#waits() === waits)) this.#add(waited)
-    }
-  }
-
-  #add(ms: number): void {
-    this.#repay()
-    this.#debtMs = Math.min(MAX_DEBT_MS, this.#debtMs + ms)
-  }
-}
-
-/** Returns the waits of all threads: those of other threads count too, which errs on the safe side. */
-const voluntarySwitches = (): number => process.resourceUsage().voluntaryContextSwitches

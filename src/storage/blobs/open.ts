@@ -39,12 +39,9 @@ export function reasonOf({ cause, message }: Error): string {
 
 /** Returns the same store for untrusted keys: it stores nothing under an invalid key, and finds and removes nothing there. */
 function withValidKeys(store: BlobStore): BlobStore {
-  const { locate, readSync } = store
+  const { locate } = store
   return {
     ...store,
-    ...(readSync !== undefined && {
-      readSync: (key: string, size: number) => (isBlobKey(key) ? readSync(key, size) : undefined),
-    }),
     ...(locate !== undefined && {
       locate: async (key: string, mime: string) => locate(blobKey(key), mime),
     }),
