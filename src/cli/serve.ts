@@ -23,6 +23,9 @@ const MEASURE_TIMEOUT_MS = 1_000
 /** How long a worker waits for the primary. Longer than the primary waits for the other workers. */
 const GATHER_TIMEOUT_MS = 2_000
 
+/** A worker that exited is replaced after this long. */
+const RESTART_MS = 1_000
+
 /** The primary starts this one first, and alone. */
 const FIRST_WORKER = 1
 
@@ -125,10 +128,9 @@ export async function serve({ config }: Options): Promise<void> {
 function servePrimary({ logLevel, stopDelayMs, workers }: Config): void {
   const log = createLog(logLevel)
   const alive = new Set<Worker>()
-  /** Workers that are ready, and since when. */
-  const serving = new Map<Worker, number>()
+  /** Workers that are ready. */
+  const serving = new Set<Worker>()
   const metrics = new MetricsAggregation()
-  const restarts = new RestartPolicy(workers)
   let hasServed = false
   /** The exit code, once the service is stopping. */
   let exitCode: number | undefined
@@ -149,12 +151,12 @@ function servePrimary({ logLevel, stopDelayMs, workers }: Config): void {
   function onMessage(worker: Worker, message: FromWorker): void {
     switch (message.kind) {
       case 'ready':
-        serving.set(worker, performance.now())
+        serving.add(worker)
         if (!hasServed) for (let started = 1; started < workers; started++) start()
         hasServed = true
         return
       case 'gather':
-        return void metrics.request(worker, serving.keys())
+        return void metrics.request(worker, serving)
       case 'measured':
         return metrics.receive(worker, message.measurements)
     }
@@ -162,7 +164,6 @@ function servePrimary({ logLevel, stopDelayMs, workers }: Config): void {
 
   function onExit(worker: Worker, code: number | null, signal: string | null): void {
     if (!alive.delete(worker)) return
-    const served = serving.get(worker)
     serving.delete(worker)
     metrics.remove(worker)
     if (exitCode !== undefined) {
@@ -172,9 +173,7 @@ function servePrimary({ logLevel, stopDelayMs, workers }: Config): void {
     // The worker has reported the reason itself, unless a signal ended it.
     if (!hasServed) return stop(1, signal === null ? undefined : `could not start: ended by ${signal}`)
     log.error({ worker: worker.id, code, signal }, 'worker exited')
-    const delayMs = restarts.delayAfter({ now: performance.now(), served, others: serving.values() })
-    if (delayMs === undefined) return stop(1, 'workers keep exiting')
-    setTimeout(start, delayMs)
+    setTimeout(start, RESTART_MS)
   }
 
   /** @param fault printed on standard error */
@@ -196,44 +195,4 @@ function servePrimary({ logLevel, stopDelayMs, workers }: Config): void {
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(0))
   start()
-}
-
-/** A worker that exited is replaced after a delay, which doubles with each exit of the last minute. */
-const FIRST_DELAY_MS = 250
-const MAX_DELAY_MS = 10_000
-const MINUTE = 60_000
-/** A worker that served this long did not fail at its start. */
-const STEADY_MS = 10_000
-/** Early exits per worker, while none is steady, after which the service ends so that its supervisor notices. */
-const MAX_EARLY_EXITS = 5
-
-/** All times in milliseconds. */
-interface WorkerExit {
-  readonly now: number
-  /** Since when it served; undefined if it never did. */
-  readonly served: number | undefined
-  /** Since when the others serve. */
-  readonly others: Iterable<number>
-}
-
-/** Decides when a worker that exited is replaced, and when the service gives up. */
-export class RestartPolicy {
-  readonly #maxEarlyExits: number
-  #exits: number[] = []
-  /** Early exits since a worker was steady. */
-  #earlyExits = 0
-
-  constructor(workers: number) {
-    this.#maxEarlyExits = MAX_EARLY_EXITS * workers
-  }
-
-  /** @returns the delay of the replacement in milliseconds; undefined if the service is to end */
-  delayAfter({ now, served, others }: WorkerExit): number | undefined {
-    const isSteady = (since: number) => now - since >= STEADY_MS
-    const anySteady = [...(served === undefined ? [] : [served]), ...others].some(isSteady)
-    this.#earlyExits = anySteady ? 0 : this.#earlyExits + 1
-    if (this.#earlyExits > this.#maxEarlyExits) return undefined
-    this.#exits = [...this.#exits.filter((at) => now - at < MINUTE), now]
-    return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (this.#exits.length - 1))
-  }
 }
