@@ -22,10 +22,8 @@ import type { LoggedEvent, Notice, Outcome, Transport } from './transport.ts'
 import * as queries from './queries.ts'
 import { type DestinationState, countDelivery, logAttempt, logReplay, nextReplay } from './queries.ts'
 
-/** How often to compare the time of the next attempt with the system clock, which may be set. */
-const CLOCK_CHECK_MS = 250
-/** The same while waiting for the hour of a digest, which every destination with one does all day. */
-const DIGEST_CHECK_MS = 5_000
+/** How often to compare the time of the next attempt or digest with the system clock, which may be set. */
+const CLOCK_CHECK_MS = 1_000
 /** Delay after the result of an attempt could not be stored. */
 const STORE_RETRY_MS = 1_000
 
@@ -148,7 +146,7 @@ async function findNext<E extends LoggedEvent, T extends Transport>(
   const dueAt = digestAt === 0 ? nextLocalTime(clock.now(), digest, timeZone) : digestAt
   if (digestAt === 0 && !(await writeOne(database, queries.scheduleDigest(id, dueAt), request.account)))
     return undefined
-  if (!(await waitUntil(dueAt, clock, signal, DIGEST_CHECK_MS))) return undefined
+  if (!(await waitUntil(dueAt, clock, signal))) return undefined
   return nextNotification(pages, cursor, request, signal, await pages.head())
 }
 
@@ -259,15 +257,10 @@ function failureOf(outcome: Outcome, failed: number, now: number): queries.Failu
 }
 
 /** Resolves to true at `time` of the clock, or to false when `signal` aborts. */
-export async function waitUntil(
-  time: number,
-  clock: Clock,
-  signal: AbortSignal,
-  checkMs = CLOCK_CHECK_MS,
-): Promise<boolean> {
+export async function waitUntil(time: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
   const { moved = new InterruptibleSleep() } = clock
   while (clock.now() < time && !signal.aborted) {
-    await moved.sleep(Math.min(checkMs, time - clock.now()), signal)
+    await moved.sleep(Math.min(CLOCK_CHECK_MS, time - clock.now()), signal)
   }
   return !signal.aborted
 }
