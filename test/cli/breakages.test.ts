@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { chmod, open, stat, writeFile } from 'node:fs/promises'
 import { createServer, request, type OutgoingHttpHeaders } from 'node:http'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { stored, record, add } from '../support/domains.ts'
-import { diagnose, ranWell } from '../support/doctor.ts'
+import { diagnose, listening, ranWell } from '../support/doctor.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { ManualClock, startService } from '../support/service.ts'
 import { fill, smallDisk } from '../support/small-disk.ts'
@@ -144,30 +143,17 @@ suite('one command names the cause of a breakage', { timeout: 240_000 }, () => {
 })
 
 /** A proxy that says in X-Forwarded-For for whom it asks. */
-async function forwardingProxy(
-  port: number,
-  added: OutgoingHttpHeaders = { 'x-forwarded-for': '192.0.2.1' },
-) {
-  const server = createServer((incoming, outgoing) => {
-    const { method, url } = incoming
-    const headers = { ...incoming.headers, ...added }
-    const onward = request({ port, path: url, method, headers }, (response) => {
-      outgoing.writeHead(response.statusCode ?? 502, response.headers)
-      response.pipe(outgoing)
-    })
-    onward.on('error', () => outgoing.destroy())
-    outgoing.on('close', () => onward.destroy())
-    incoming.pipe(onward)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  return {
-    url: `http://127.0.0.1:${address.port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
-}
+const forwardingProxy = (port: number, added: OutgoingHttpHeaders = { 'x-forwarded-for': '192.0.2.1' }) =>
+  listening(
+    createServer((incoming, outgoing) => {
+      const { method, url } = incoming
+      const headers = { ...incoming.headers, ...added }
+      const onward = request({ port, path: url, method, headers }, (response) => {
+        outgoing.writeHead(response.statusCode ?? 502, response.headers)
+        response.pipe(outgoing)
+      })
+      onward.on('error', () => outgoing.destroy())
+      outgoing.on('close', () => onward.destroy())
+      incoming.pipe(onward)
+    }),
+  )

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
-import { createServer, request, type Server } from 'node:http'
+import { createServer, request } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
@@ -10,7 +9,7 @@ import { isObject } from '../../src/lib/json.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { catalejoHere } from '../support/cli.ts'
 import { add, record } from '../support/domains.ts'
-import { diagnose, ranWell } from '../support/doctor.ts'
+import { diagnose, listening, ranWell } from '../support/doctor.ts'
 import { freePort } from '../support/free-port.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -250,21 +249,6 @@ async function plantFeeds(service: TestService, path: string): Promise<void> {
     `INSERT INTO list_sources (account_id, name, kind, gaps, gap_to)
      SELECT id, 'feed:hueco', 'deletions', 1, ${now - DAY} FROM accounts WHERE name = 'grupo'`,
   )
-}
-
-async function listening(server: Server) {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  return {
-    port: address.port,
-    url: `http://127.0.0.1:${address.port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
 }
 
 /** A proxy that holds answers back until they end, and refuses bodies of more than 1 MiB in HTML. */

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Server } from 'node:http'
 import { isObject } from '../../src/lib/json.ts'
 import { catalejo, catalejoHere } from './cli.ts'
 import type { TestService } from './test-service.ts'
@@ -48,3 +50,19 @@ export const ranWell = (service: Pick<TestService, 'sql'>, backupMs = 60_000, no
       )
     }),
   )
+
+/** A server of the test, on a free port. */
+export async function listening(server: Server) {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return {
+    port: address.port,
+    url: `http://127.0.0.1:${address.port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
