@@ -91,7 +91,7 @@ test('a full gate refuses the newest task of the longest line', async () => {
 })
 
 test('a client is refused beyond its own part of the line, and displaces none', async () => {
-  const { gate, enter, leave } = recorder({ waiting: 4, waitingPerClient: 1 })
+  const { gate, enter, leave } = recorder({ waiting: 5, waitingPerClient: 1 })
   const kept = ['a1', 'a2', 'b1', 'c1', 'd1'].map((name) => enter(name))
   await assert.rejects(enter('a3'), OverloadError)
   assert.equal(gate.waiting, 4)
