@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { OverloadError } from './errors.ts'
-import { Gate, type GateOptions, type Leave } from './gate.ts'
+import { Gate, SharedGate, type GateOptions, type Leave } from './gate.ts'
 
 const OPTIONS: GateOptions = { running: 1, waiting: 100 }
 
@@ -203,4 +203,30 @@ test('however many tasks others have, a client waits for one of each of them at 
     }),
     { numRuns: 100 },
   )
+})
+
+test('an address has its own share of a shared gate', async () => {
+  const gate = new SharedGate({ running: 3, perClient: 2, waiting: 10 }, 1)
+  const first = await gate.enter('address a')
+  const second = gate.enter('address a')
+  const other = await gate.enter('address b')
+  const own = await gate.enter('account 1')
+  assert.deepEqual([gate.running, gate.waiting], [3, 1])
+  first()
+  ;(await second)()
+  for (const leave of [other, own]) leave()
+  assert.deepEqual([gate.running, gate.waiting], [0, 0])
+})
+
+test('an address that stops waiting leaves both parts of a shared gate', async () => {
+  const gate = new SharedGate({ running: 1, waiting: 10 })
+  const leave = await gate.enter('account 1')
+  const leaving = new AbortController()
+  const waiting = gate.enter('address a', leaving.signal)
+  await new Promise(setImmediate)
+  leaving.abort(new Error('left'))
+  await assert.rejects(waiting, /left/)
+  leave()
+  ;(await gate.enter('address b'))()
+  assert.deepEqual([gate.running, gate.waiting], [0, 0])
 })
