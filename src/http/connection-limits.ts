@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { ByteBudget } from '../lib/byte-budget.ts'
+import { ByteBudget, type ByteHold } from '../lib/byte-budget.ts'
 import type { Client } from '../lib/client.ts'
 import { OverloadError } from '../lib/errors.ts'
 import { POOLS } from '../lib/pools.ts'
@@ -57,12 +57,19 @@ export function limitConnections(server: Server, { total, perClient, isTrusted }
 /** A process that has a fraction of the memory gets no less for unsent responses. */
 const MIN_BYTES = 16 * 1024 * 1024
 
+/** A body that is waiting to be sent: several responses can share the memory of one image. */
+interface UnsentBody {
+  readonly hold: ByteHold
+  readonly responses: Set<ServerResponse>
+}
+
 /**
  * Limits the memory of responses that are waiting for their clients to read. When it is full, the client that holds the most
- * loses the connection of its largest one, so that slow readers cannot exhaust the memory of the process.
+ * loses the connections of its largest body, so that slow readers cannot exhaust the memory of the process.
  */
 export class UnsentResponses {
   readonly #budget: ByteBudget
+  readonly #shared = new Map<ArrayBufferLike, UnsentBody>()
 
   /** @param memoryFraction the fraction of the memory that this process may use, up to 1 */
   constructor(memoryFraction: number) {
@@ -70,12 +77,20 @@ export class UnsentResponses {
   }
 
   /** Charges what the operating system has not accepted of a response that was just written, until it is sent. */
-  track(request: KnownRequest, response: ServerResponse): void {
+  track(request: KnownRequest, response: ServerResponse, body: unknown): void {
     const bytes = Math.min(response.writableLength, this.#budget.perClient)
     if (bytes === 0 || response.closed) return
-    const close = () => response.req.socket.destroy()
+    const buffer = sharedBuffer(body)
+    const known = buffer && this.#shared.get(buffer)
+    if (known !== undefined) return this.#add(known, buffer, response)
+    const close = () => {
+      this.#forget(unsent, buffer)
+      for (const { req } of unsent.responses) req.socket.destroy()
+    }
     const hold = this.#budget.open(clientOfRequest(request), close)
-    response.once('close', () => hold.release())
+    const unsent: UnsentBody = { hold, responses: new Set() }
+    if (buffer !== undefined) this.#shared.set(buffer, unsent)
+    this.#add(unsent, buffer, response)
     try {
       hold.grow(bytes)
     } catch {
@@ -83,6 +98,25 @@ export class UnsentResponses {
       close()
     }
   }
+
+  #add(unsent: UnsentBody, buffer: ArrayBufferLike | undefined, response: ServerResponse): void {
+    unsent.responses.add(response)
+    response.once('close', () => {
+      unsent.responses.delete(response)
+      if (unsent.responses.size > 0) return
+      unsent.hold.release()
+      this.#forget(unsent, buffer)
+    })
+  }
+
+  #forget(unsent: UnsentBody, buffer: ArrayBufferLike | undefined): void {
+    if (buffer !== undefined && this.#shared.get(buffer) === unsent) this.#shared.delete(buffer)
+  }
+}
+
+/** Returns the memory of a body that other responses may send, too. Node's pool holds parts of unrelated ones. */
+function sharedBuffer(body: unknown): ArrayBufferLike | undefined {
+  return body instanceof Uint8Array && body.buffer.byteLength > Buffer.poolSize ? body.buffer : undefined
 }
 
 /** One client has half of the places to wait: they are more than there are connections, each of which has one request at a time. */

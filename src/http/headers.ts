@@ -83,7 +83,7 @@ export function sendBytes(
   if (body === undefined || request.method === 'HEAD') response.end()
   else if (body.byteLength > MAX_COPIED_BYTES) response.end(body)
   else response.end(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1')
-  request.server.unsentResponses.track(request, response)
+  request.server.unsentResponses.track(request, response, body)
   return reply
 }
 

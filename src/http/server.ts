@@ -292,11 +292,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     // Node would read the rest of a body without any limit.
     if (hasBody(raw.headers) && raw.readableFlowing === null) drainBody(raw, options.minRate)
   }
-  app.addHook('onSend', (request, reply, _payload, done) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     beforeSend(request, reply)
     // Writes the response.
     done()
-    unsentResponses.track(request, reply.raw)
+    unsentResponses.track(request, reply.raw, payload)
   })
   await app.register(swagger, {
     openapi: { ...API_DESCRIPTION, info: { ...API_DESCRIPTION.info, version: options.version } },

@@ -21,6 +21,8 @@ test('a production package has an allowed license, no install script and a hash,
   const script = ['a (1.0.0) runs a script when it is installed']
   assert.deepEqual(getBreaches({ hasInstallScript: true }), script)
   assert.deepEqual(getBreaches({}, { hasInstallScript: true }), script)
-  assert.deepEqual(getBreaches({}, undefined, false), ['a (1.0.0) has no integrity hash in package-lock.json'])
+  assert.deepEqual(getBreaches({}, undefined, false), [
+    'a (1.0.0) has no integrity hash in package-lock.json',
+  ])
   assert.deepEqual(getBreaches({}, { version: '2.0.0' }), ['a (1.0.0) is installed as 2.0.0: run npm ci'])
 })
