@@ -90,7 +90,7 @@ suite('events as an Atom feed', () => {
     assert.deepEqual([again.status, await again.text()], [200, text])
     assert.equal(
       href(alternate?.[3]),
-      `${service.url}/console/dominios?search=%C3%91u&length=5&status=1&rev=`,
+      `${service.url}/console/dominios?search=%C3%91u&status=1&rev=&length=5`,
     )
     assert.deepEqual(
       entries.map(([, rel, type, url]) => [rel, type, url]),
@@ -121,10 +121,10 @@ suite('events as an Atom feed', () => {
     const { key } = await service.newKey('beto', 'domainwatch')
     await stored(
       service,
-      Array.from({ length: 3_000 }, (_, i) => record(`cambio${i}`)),
+      Array.from({ length: 1_000 }, (_, i) => record(`cambio${i}`)),
     )
     const answered: string[] = []
-    const all = Array.from({ length: 60 }, async (_, i) => {
+    const all = Array.from({ length: 24 }, async (_, i) => {
       assert.equal((await feed({ search: `nada${i}` })).status, 200)
       answered.push('grupo')
     })

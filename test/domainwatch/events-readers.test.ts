@@ -4,15 +4,16 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { EVENTS, record, stored } from '../support/domains.ts'
 import { EventReader, type ServerSentEvent } from '../support/event-reader.ts'
+import { eventually } from '../support/eventually.ts'
 import { startService } from '../support/service.ts'
 
-const READERS = 200
+const READERS = 60
 const BATCHES = 3
-const BATCH = 60
+const BATCH = 40
 
 const name = ({ data }: ServerSentEvent) => String(Object(Object(data).record).name)
 
-test('hundreds of readers receive everything in the same order, while one reads nothing', async () => {
+test('dozens of readers receive everything in the same order, while one reads nothing', async () => {
   await using service = await startService()
   // Each process has readers of its own.
   assert.ok(service.app)
@@ -45,8 +46,7 @@ test('hundreds of readers receive everything in the same order, while one reads 
   }
   for (const reader of readers) reader.close()
   stuck.destroy()
-  const open = () => service.app.context.metrics.text().then((text) => /event_streams (\d+)/.exec(text)?.[1])
-  while ((await open()) !== '0') await new Promise((resolve) => setImmediate(resolve))
+  await eventually(async () => /event_streams 0/.test(await service.app.context.metrics.text()))
 })
 
 test('readers of one account do not get a page before the reader of another', async () => {

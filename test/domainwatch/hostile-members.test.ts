@@ -99,15 +99,15 @@ test('an account that floods deliveries, replays, edits and claims delays no oth
   const clock = new ManualClock('2026-03-01T12:00:00Z')
   await using service = await startWithFeeds({ clock, flags: { ...NETWORKS, feeds } })
   const hostile = { url: service.url, domainKey: (await service.newKey('hostil', 'domainwatch')).key }
-  const names = Array.from({ length: 1_000 }, (_, i) => `n${i}`)
+  const names = Array.from({ length: 300 }, (_, i) => `n${i}`)
   await stored(
     service,
     names.map((name) => record(name, { status: 0, date_reg: '2026-01-10 10:00:00' })),
   )
 
-  // 50 watches with 100 destinations, and deliveries that can be sent again.
+  // 20 watches with 40 destinations, and deliveries that can be sent again.
   const ids: string[] = []
-  for (let i = 0; i < 50; i++) {
+  for (let i = 0; i < 20; i++) {
     const to = `slack:${silent(2 + 2 * i)}/a`
     ids.push((await watch(hostile, { starts: 'cebo', url: `${silent(3 + 2 * i)}/b`, to })).id)
   }
@@ -151,7 +151,7 @@ test('an account that floods deliveries, replays, edits and claims delays no oth
     }),
   ]
   try {
-    await eventually(() => edits > 20 && replays > 20 && claims > 1, 'the attack is under way')
+    await eventually(() => edits > 5 && replays > 5 && claims > 1, 'the attack is under way')
     await watch(service, { starts: 'propio', url: receiver.url })
     for (let i = 0; i < 3; i++) {
       clock.advance(5 * 60_000)

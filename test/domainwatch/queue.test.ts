@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { LIST, names, record, removeRecords, stored, update } from '../support/domains.ts'
+import { names, record, removeRecords, stored, update, wholeRecords } from '../support/domains.ts'
 import { call, ENCODINGS, send } from '../support/http.ts'
 import { claim, QUEUE, release } from '../support/queue.ts'
 import { ManualClock, startService } from '../support/service.ts'
@@ -185,15 +185,15 @@ test('remaining follows writes of all kinds', async () => {
   clock.advance(WEEK)
   assert.equal(await remaining(beto, { dis: '' }), 0)
   // More at a time than are processed one by one.
-  const many = Array.from({ length: 2_500 }, (_, i) => deleted(`lote${i}`, i % 60))
+  const many = Array.from({ length: 1_100 }, (_, i) => deleted(`lote${i}`, i % 60))
   await stored(service, many)
-  assert.equal(await remaining(beto, { search: 'lote' }), 2_500)
-  assert.equal(await remaining(ana, { search: 'lote' }), 2_499)
+  assert.equal(await remaining(beto, { search: 'lote' }), 1_100)
+  assert.equal(await remaining(ana, { search: 'lote' }), 1_099)
 })
 
 test('a record stored later is first if it is the newest', async () => {
   await begin(ten)
-  for (let second = 20; second < 40; second++) {
+  for (let second = 20; second < 25; second++) {
     await stored(service, [deleted(`recien${second}`, second)])
     const { names: found } = await claim(service, ana, { limit: 1 })
     assert.deepEqual(found, [`recien${second}`])
@@ -311,10 +311,8 @@ test('list, export and queue show the holder of a record and the expiry', async 
   assert.partialDeepStrictEqual(own.body, { count: 1, data: [[held]] })
   const fields = 'claimed_by,claimed_until'
   const listed = async () => {
-    const { body } = await call(service, LIST, { query: { api: beto, fields, starts: 'n', order: 'name' } })
-    // Its shape is asserted by the comparison.
-    const [data] = (body as { data: [Record<string, unknown>[]] }).data
-    return data.slice(0, 3).map((each) => [each['name'], each['claimed_by'], each['claimed_until']])
+    const found = await wholeRecords(service, { api: beto, fields, starts: 'n', order: 'name' })
+    return found.slice(0, 3).map((each) => [each['name'], each['claimed_by'], each['claimed_until']])
   }
   const holders = [
     ['n9', 'ana', '2026-01-15 09:10:00'],

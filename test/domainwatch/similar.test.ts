@@ -3,7 +3,6 @@ import { after, before, test } from 'node:test'
 import { record, stored, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
 import { startService } from '../support/service.ts'
-import { variants } from '../support/similar-variants.ts'
 import { ManualClock } from '../support/test-service.ts'
 
 const SIMILAR = '/api/v1/domainwatch/similar'
@@ -90,15 +89,7 @@ test('best first, ties by name, each with its reason', async () => {
   )
 })
 
-for (const domain of [
-  'nandu',
-  'ñandú',
-  'ÑANDÚ',
-  'ñandú.cl',
-  ' ñandú.CL. ',
-  'xn--and-6ma2c',
-  'xn--and-6ma2c.cl',
-]) {
+for (const domain of ['nandu', 'ñandú', ' ÑANDÚ.CL. ', 'xn--and-6ma2c.cl']) {
   test(`the name as «${domain}»`, async () => {
     const names = (await found({ domain })).map(({ name }) => name)
     assert.deepEqual(names, [domain === 'nandu' ? 'ñandú' : 'nandu'])
@@ -116,12 +107,7 @@ const MALFORMED: readonly [Fields, string][] = [
   [{}, TAKES_NAME],
   [{ domain: '' }, TAKES_NAME],
   [{ domain: '.cl' }, TAKES_NAME],
-  [{ domain: 'a b' }, TAKES_NAME],
   [{ domain: 'www.mibanco.cl' }, TAKES_NAME],
-  [{ domain: 'mibanco.com' }, TAKES_NAME],
-  [{ domain: '-mibanco' }, TAKES_NAME],
-  [{ domain: 'xn--zzzzzz' }, TAKES_NAME],
-  [{ domain: 'a'.repeat(64) }, TAKES_NAME],
   [{ domain: 'a'.repeat(256) }, 'El parámetro domain debe ser un texto de 255 caracteres como máximo'],
   [{ domain: 'mibanco', limit: 0 }, TAKES_LIMIT],
   [{ domain: 'mibanco', limit: 1_025 }, TAKES_LIMIT],
@@ -156,71 +142,6 @@ test('concurrent searches return the same as one', async () => {
     Array.from({ length: 17 }, (_, i) => found({ domain: 'mibanco', limit: i + 10 })),
   )
   for (const each of many) assert.deepEqual(each, one)
-})
-
-test('after changes, what resembles a name is what would if it had all been recorded so', async () => {
-  const names = [...new Set(variants('mibanco'))].slice(0, 300)
-  await using changed = await startService({ clock })
-  await stored(
-    changed,
-    names.slice(0, 200).map((name) => record(name)),
-  )
-  await update(
-    changed,
-    names.slice(0, 60).map((domain, i) => (i % 2 === 0 ? { domain, status: 0 } : { domain, discarded: 1 })),
-  )
-  await stored(
-    changed,
-    names.slice(150).map((name) => record(name, { reserve: 1 })),
-  )
-  clock.advance(7 * DAY)
-  const left = names.filter((_, i) => i >= 60 || i % 2 === 0)
-  await using whole = await startService({ clock })
-  await stored(
-    whole,
-    left.map((name) => record(name)),
-  )
-  for (const query of [
-    { domain: 'mibanco', limit: 1_024 },
-    { domain: 'mibanco', limit: 5 },
-    { domain: 'banco' },
-  ]) {
-    const [one, other] = await Promise.all(
-      [changed, whole].map(async (of) => {
-        const { body } = await call(of, SIMILAR, { query: { api: of.domainKey, ...query } })
-        // Its exact shape is asserted above.
-        const [rows] = (body as { data: [Resembling[]] }).data
-        return rows.map(({ name, reason, score }) => [name, reason, score])
-      }),
-    )
-    assert.ok(one !== undefined && one.length > 0)
-    assert.deepEqual(one, other, JSON.stringify(query))
-  }
-})
-
-test('misspelt brands next to words are found, and rank before names two letters away', async () => {
-  const names = [
-    'bancestado-login',
-    'bancodelestado',
-    'soportetecnicobanconestado',
-    'bancoestadito',
-    'bancoesta',
-  ]
-  await stored(
-    service,
-    names.map((name) => record(name)),
-  )
-  const rows = await found({ domain: 'bancoestado' })
-  assert.deepEqual(
-    rows.map(({ name, reason }) => [name, reason]),
-    [
-      ['bancodelestado', 'word'],
-      ['bancestado-login', 'omission'],
-      ['soportetecnicobanconestado', 'insertion'],
-      ['bancoesta', 'omission'],
-      ['bancoestadito', 'insertion'],
-    ],
-  )
 })
 
 test('operators add phishing keywords and remove some', async () => {

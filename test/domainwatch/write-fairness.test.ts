@@ -1,11 +1,11 @@
 /** Accounts that write large batches all the time, and others that write little. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import type { Database } from '../../src/storage/database/database.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { eventually } from '../support/eventually.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 /** Records of a large batch: more than a claim applies one by one. */
 const MANY = 1_100
@@ -14,15 +14,13 @@ const HOSTILE = ['a', 'b', 'c', 'd']
 const batch = (prefix: string, size = MANY) =>
   Array.from({ length: size }, (_, i) => record(`${prefix}${i}`, { status: 0 }))
 
-/** Makes accounts. Returns the key of each. */
-async function toKeys(
-  service: TestService,
-  accounts: readonly string[],
-): Promise<(account: string) => string> {
-  const keys = new Map<string, string>()
-  for (const account of accounts) keys.set(account, (await service.newKey(account, 'domainwatch')).key)
-  return (account) => keys.get(account) ?? ''
-}
+/** One connection for writes, which SQLite has anyway. */
+const service = await startService({ flags: { 'database-connections': '3' } })
+after(() => service[Symbol.asyncDispose]())
+const keys = new Map<string, string>()
+for (const account of [...HOSTILE, 'vecina', 'otra'])
+  keys.set(account, (await service.newKey(account, 'domainwatch')).key)
+const keyOf = (account: string) => keys.get(account) ?? ''
 
 /** Counts the transactions that were asked for. */
 function countTransactions(database: Database): () => number {
@@ -36,9 +34,10 @@ function countTransactions(database: Database): () => number {
   return () => count
 }
 
+let runs = 0
+
 /** Stores what `write` asks for while the writer is held. Returns the names of the records in the order in which they were stored. */
-async function orderOf(
-  service: TestService,
+async function getOrder(
   write: (queued: (transactions: number) => Promise<void>) => Promise<readonly Promise<unknown>[]>,
 ): Promise<string[]> {
   const { database } = service.app.context
@@ -57,7 +56,7 @@ async function orderOf(
   )
   gate.resolve()
   await Promise.all([held, ...written])
-  const last = 'ultimo'
+  const last = `ultimo${++runs}`
   await stored(service, [record(last)])
   const names: string[] = []
   while (names.at(-1) !== last) {
@@ -66,17 +65,12 @@ async function orderOf(
   return names.slice(0, -1)
 }
 
-/** One connection for writes, which SQLite has anyway. */
-const ONE_WRITER = { flags: { 'database-connections': '3' } }
-
 test('small writes wait for one large batch of other accounts, not for all of them', async () => {
-  await using service = await startService(ONE_WRITER)
-  const keyOf = await toKeys(service, [...HOSTILE, 'vecina', 'otra'])
   await stored(
     service,
     ['vecina', 'otra'].map((name) => record(name)),
   )
-  const order = await orderOf(service, async (queued) => {
+  const order = await getOrder(async (queued) => {
     const large = HOSTILE.map((name) => stored(service, batch(name), { key: keyOf(name), encoding: 'json' }))
     await queued(large.length)
     const small = ['vecina', 'otra'].flatMap((name) => {
@@ -101,9 +95,7 @@ test('small writes wait for one large batch of other accounts, not for all of th
 })
 
 test('a large batch of an account waits for one of another account and for one turn of small ones', async () => {
-  await using service = await startService(ONE_WRITER)
-  const keyOf = await toKeys(service, ['a', 'vecina'])
-  const order = await orderOf(service, async (queued) => {
+  const order = await getOrder(async (queued) => {
     const sizes = [10, 800, MANY].flatMap((size) => [size, size])
     const key = keyOf('a')
     const hostile = sizes.map((size, i) => stored(service, batch(`a${i}-`, size), { key, encoding: 'json' }))
@@ -117,9 +109,8 @@ test('a large batch of an account waits for one of another account and for one t
 })
 
 test('a small write of an account does not wait for all large batches of the same account', async () => {
-  await using service = await startService(ONE_WRITER)
-  const order = await orderOf(service, async (queued) => {
-    const large = HOSTILE.map((name) => stored(service, batch(name), { encoding: 'json' }))
+  const order = await getOrder(async (queued) => {
+    const large = HOSTILE.map((name) => stored(service, batch(`propia-${name}`), { encoding: 'json' }))
     await queued(large.length)
     const small = stored(service, [record('chica')])
     await queued(large.length + 1)

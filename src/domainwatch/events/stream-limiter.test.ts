@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, IncomingMessage, ServerResponse } from 'node:http'
-import { connect, Socket } from 'node:net'
+import { createServer, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { OverloadError } from '../../lib/errors.ts'
 import { StreamLimiter } from './stream-limiter.ts'
 
 const STALLED_MS = 1_000
@@ -48,24 +47,6 @@ test('a client that reads nothing is disconnected, and its buffer is limited', a
   assert.ok(generated() < 16 * 1024 * 1024, `${generated()} bytes were generated`)
   socket.destroy()
   server.close()
-})
-
-test('an account with fewer streams takes a slot from the account with most', () => {
-  const streams = new StreamLimiter(4, STALLED_MS, 3)
-  const open = (account: number) =>
-    streams.open(account, new ServerResponse(new IncomingMessage(new Socket())))
-  const first = [open(1), open(1), open(1)]
-  assert.throws(() => open(1), OverloadError)
-  const second = open(2)
-  const third = open(3)
-  assert.deepEqual(
-    [...first, second, third].map(({ aborted }) => aborted),
-    [false, false, true, false, false],
-  )
-  // Another stream would exceed the fair share.
-  assert.throws(() => open(2), OverloadError)
-  assert.equal(streams.count, 4)
-  streams.close()
 })
 
 test('a slow client stays connected', async () => {

@@ -22,11 +22,6 @@ test('the first 10,000 agents are counted separately and no record is lost', () 
   assert.deepEqual(totals.agents(1), { agent: ['a7'], count: [6], others: 12_010 - 6 })
 })
 
-test('without records the counts are empty', () => {
-  assert.deepEqual(new Totals().lengths(), { length: [], count: [] })
-  assert.deepEqual(new Totals().agents(5), { agent: [], count: [], others: 0 })
-})
-
 function add(totals: Totals, length: number, agent: string, counts: readonly number[]): void {
   const [records = 0, bought = 0, reserved = 0, revision = 0, discarded = 0] = counts
   totals.addLength(length, { records, bought, reserved, revision, discarded })

@@ -6,7 +6,7 @@ import { getSegment, type SomeFields } from '../../../test/support/segments.ts'
 import { Segment } from '../../lib/name-index/index.ts'
 import { countInIndex } from './statistics.ts'
 
-const RECORDS = 50_000
+const RECORDS = 20_000
 const SPAN = { from: '2026-01-01 00:00:00', to: '2026-01-31 23:59:59' }
 
 function segments() {
