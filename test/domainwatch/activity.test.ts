@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { record, stored, update } from '../support/domains.ts'
-import { call, send, type Fields } from '../support/http.ts'
+import { call, nextQuery, send, type Fields } from '../support/http.ts'
 import { acceptedId, BULK, ended, imported } from '../support/jobs.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
@@ -25,12 +25,11 @@ interface Change {
 }
 
 async function activity(fields: Fields = {}) {
-  const { status, text, body, headers } = await call(service, ACTIVITY, { query: { ...query, ...fields } })
-  assert.equal(status, 200, text)
-  const { count, data }: { count: number; data: readonly Change[] } = Object(body)
+  const reply = await call(service, ACTIVITY, { query: { ...query, ...fields } })
+  assert.equal(reply.status, 200, reply.text)
+  const { count, data }: { count: number; data: readonly Change[] } = Object(reply.body)
   assert.equal(count, data.length)
-  const cursor = /[?&]cursor=([^&>]+)/.exec(headers.get('link') ?? '')?.[1]
-  return { data, cursor }
+  return { data, next: nextQuery(service, ACTIVITY, reply) }
 }
 
 /** What changed, without the times. */
@@ -47,8 +46,8 @@ test('an account sees what it changed, with the values before and after, newest 
   await update(service, [{ domain: 'perro', revision: 1 }], { key: ana })
   await update(service, [{ domain: 'perro', discarded: 1, reserve: 1, status: 0 }])
   await update(service, [{ domain: 'perro', discarded: 0 }])
-  const { data, cursor } = await activity()
-  assert.equal(cursor, undefined)
+  const { data, next } = await activity()
+  assert.equal(next, undefined)
   assert.deepEqual(data.map(undated), [
     ['perro', 'restored', { discarded: 1 }, { discarded: 0 }],
     [
@@ -71,12 +70,12 @@ test('pages follow each other', async () => {
   )
   for (const domain of names) await update(service, [{ domain, revision: 1 }])
   const found: string[] = []
-  let cursor: string | undefined
-  do {
-    const page = await activity({ limit: 2, ...(cursor !== undefined && { cursor }) })
-    found.push(...page.data.map(({ name }) => name))
-    ;({ cursor } = page)
-  } while (cursor !== undefined)
+  let page: Fields | undefined = { limit: 2 }
+  while (page !== undefined) {
+    const { data, next } = await activity(page)
+    found.push(...data.map(({ name }) => name))
+    page = next
+  }
   assert.deepEqual(found.slice(0, 5), names.toReversed())
   assert.equal(found.length, (await activity()).data.length)
 })

@@ -137,18 +137,6 @@ test('many names with types give the same responses by query and by any body', a
   assert.deepEqual(lines(first.text), lines(wanted.text), 'the query takes precedence')
 })
 
-test('without types the responses are unchanged, byte for byte', async () => {
-  assert.equal(
-    (await ask(DOMAIN)).text,
-    '{"status":200,"domain":"registrado.cl","dns":["ns1.hosting.cl","ns2.hosting.cl"]}',
-  )
-  const bulk = await send(service, DNS, { data: [DOMAIN] }, { query: { api: service.domainKey } })
-  assert.equal(
-    bulk.text,
-    '{"status":200,"domain":"registrado.cl","dns":["ns1.hosting.cl","ns2.hosting.cl"]}\n',
-  )
-})
-
 test('an unknown type is a 400, and nothing is looked up', async () => {
   const asked = dns.queries.length
   const msg = 'El parámetro types debe ser una lista de ns, a, aaaa, mx, txt, soa o caa, separados por comas'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { LIST, names, record, stored, update, walk } from '../support/domains.ts'
-import { call, type Fields } from '../support/http.ts'
+import { names, record, stored, update, walk, wholeRecords } from '../support/domains.ts'
+import type { Fields } from '../support/http.ts'
 import { areTwins } from '../support/plain-signals.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
@@ -12,12 +12,8 @@ const service = await startService({ clock })
 after(() => service[Symbol.asyncDispose]())
 
 /** The field of a record. */
-async function shown(name: string, field: string): Promise<unknown> {
-  const query = { api: service.domainKey, pattern: name, fields: field }
-  // Asserted by who asks for it.
-  const { data } = (await call(service, LIST, { query })).body as { data: [Fields[]] }
-  return data[0][0]?.[field]
-}
+const shown = async (pattern: string, fields: string) =>
+  (await wholeRecords(service, { pattern, fields }))[0]?.[fields]
 
 const state = async (domain: string, status: number) =>
   assert.equal((await update(service, [{ domain, status }])).status, 200)

@@ -70,14 +70,7 @@ suite('watches that are edited', () => {
       [{ id: 'a\0b', name: 'x' }, 404, GONE.msg],
       [{ name: 'x' }, 404, GONE.msg],
       [{ id, name: ' ' }, 400, 'El parámetro name debe ser un texto de 1 a 100 caracteres'],
-      [
-        { id, name: 'nuevo', changes: 'some' },
-        400,
-        'El parámetro changes debe ser uno de: new, all, dns, new,dns, all,dns',
-      ],
       [{ id, name: 'nuevo', paused: '2' }, 400, 'El parámetro paused debe ser un entero entre 0 y 1'],
-      [{ id, name: 'nuevo', shared: 'x' }, 400, 'El parámetro shared debe ser un entero entre 0 y 1'],
-      [{ id, name: 'nuevo', agent: '' }, 400, 'El parámetro agent necesita el parámetro search'],
       [{ id, name: 'nuevo', atom: '0' }, 400, 'Falta uno de los parámetros url, to o atom'],
       [
         { id, name: 'nuevo', url: 'http://10.0.0.1/' },
