@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { record, stored, update } from '../support/domains.ts'
+import { record, stored, storedNames, update } from '../support/domains.ts'
 import { call, nextQuery, send, type Fields } from '../support/http.ts'
 import { acceptedId, BULK, ended, imported } from '../support/jobs.ts'
 import { ManualClock, startService } from '../support/service.ts'
@@ -64,10 +64,7 @@ test('an account sees what it changed, with the values before and after, newest 
 
 test('pages follow each other', async () => {
   const names = Array.from({ length: 5 }, (_, i) => `pagina${i}`)
-  await stored(
-    service,
-    names.map((name) => record(name)),
-  )
+  await storedNames(service, names)
   for (const domain of names) await update(service, [{ domain, revision: 1 }])
   const found: string[] = []
   let page: Fields | undefined = { limit: 2 }

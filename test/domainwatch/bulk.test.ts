@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { record, stored, update, UPDATE, wholeRecords } from '../support/domains.ts'
+import { record, stored, storedNames, update, UPDATE, wholeRecords } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call, send, type Fields } from '../support/http.ts'
 import { acceptedId, BULK, ended, IMPORTS, jobOf, upload } from '../support/jobs.ts'
@@ -27,10 +27,7 @@ async function fields(search: string, ...names: string[]) {
 beforeEach(() => clock.advance(60_000))
 
 test('all matches get what is set, and only those', async () => {
-  await stored(
-    service,
-    ['tanda1', 'tanda2', 'tanda3', 'suelta'].map((name) => record(name)),
-  )
+  await storedNames(service, ['tanda1', 'tanda2', 'tanda3', 'suelta'])
   await update(service, [
     { domain: 'tanda1', tags: ['vieja', 'otra'] },
     { domain: 'tanda3', status: 0 },
@@ -146,10 +143,7 @@ test('a record that someone decides on before its turn is skipped', async () => 
 })
 
 test('only the given names are changed, if they match', async () => {
-  await stored(
-    service,
-    ['dada1', 'dada2', 'dada3'].map((name) => record(name)),
-  )
+  await storedNames(service, ['dada1', 'dada2', 'dada3'])
   const data = ['dada1', 'dada2', 'no-guardada', 'dada1']
   const job = await changed({ data, set: { add_tags: ['x'] } })
   assert.partialDeepStrictEqual(job, { matched: 3, done: 2, skipped: 1, filters: {} })

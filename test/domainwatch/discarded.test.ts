@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { list, names, record, records, removeRecords, stored, update, walk } from '../support/domains.ts'
+import {
+  list,
+  names,
+  record,
+  records,
+  removeRecords,
+  stored,
+  storedNames,
+  update,
+  updateNames,
+  walkNames,
+} from '../support/domains.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
 const SECOND = 1_000
@@ -92,21 +103,12 @@ test('a domain added again after its 7 days is a new record', async () => {
 
 test('among very many expired records, those written again are new records', async () => {
   const domains = Array.from({ length: 2_500 }, (_, i) => `n${i}`)
-  await stored(
-    service,
-    domains.map((domain) => record(domain)),
-  )
-  await update(
-    service,
-    domains.map((domain) => ({ domain, discarded: 1, revision: 1 })),
-  )
+  await storedNames(service, domains)
+  await updateNames(service, domains, { discarded: 1, revision: 1 })
   clock.advance(WEEK)
   // Spread over all of them: whichever go first, others are left.
   const again = domains.filter((_, i) => i % 25 === 0)
-  await stored(
-    service,
-    again.map((domain) => record(domain)),
-  )
+  await storedNames(service, again)
   const found = await records(service, { limit: 1_024 })
   assert.deepEqual(found.map(({ name }) => name).toSorted(), again.toSorted())
   assert.deepEqual(
@@ -118,22 +120,16 @@ test('among very many expired records, those written again are new records', asy
 
 test('records that expire between pages are omitted', async () => {
   const domains = Array.from({ length: 20 }, (_, i) => `x${String(i).padStart(2, '0')}`)
-  await stored(
-    service,
-    domains.map((domain) => record(domain)),
-  )
+  await storedNames(service, domains)
   await update(
     service,
     domains.filter((_, i) => i % 2 === 0).map((domain) => mark(domain, 1)),
   )
-  const walked = await walk(service, { limit: 5, sort: 'asc' }, async (page) => {
+  const walked = await walkNames(service, { limit: 5, sort: 'asc' }, async (page) => {
     if (page === 2) clock.advance(WEEK)
   })
   const kept = domains.filter((_, i) => i < 10 || i % 2 === 1)
-  assert.deepEqual(
-    walked.map(({ name }) => name),
-    kept,
-  )
+  assert.deepEqual(walked, kept)
 })
 
 test('after a restart past the 7 days the record is deleted', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { localDateTime } from '../../src/lib/dates.ts'
 import { catalejoOn } from '../support/cli.ts'
-import { names, record, stored, update, wholeRecords } from '../support/domains.ts'
+import { names, record, stored, storedNames, update, updateNames, wholeRecords } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, nextQuery, send, type Fields } from '../support/http.ts'
 import { imported } from '../support/jobs.ts'
@@ -127,16 +127,9 @@ test('a list records a dismissed name again only for a newer fact, and says who 
 
 test('pages of dismissed names neither skip nor repeat any', async () => {
   const many = ['uno', 'dos', 'tres', 'cuatro', 'cinco'].map((name) => `pagina-${name}`)
-  await stored(
-    service,
-    many.map((name) => record(name)),
-  )
+  await storedNames(service, many)
   // Four of them at the same time.
-  await update(
-    service,
-    many.slice(1).map((domain) => ({ domain, discarded: 1 })),
-    { key: ana },
-  )
+  await updateNames(service, many.slice(1), { discarded: 1 }, { key: ana })
   await dismiss(many[0] ?? '')
   const found: string[] = []
   let query: Fields | undefined = { search: 'pagina', limit: 2 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ns, RCODE, soa, startScriptedDns, type Answer } from '../dns/scripted.ts'
-import { DNS, EVENTS, record, stored, update } from '../support/domains.ts'
+import { DNS, EVENTS, record, stored, storedNames, update } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
@@ -148,10 +148,7 @@ test('a watch with changes=dns notifies of them only', async () => {
   using receiver = await WebhookReceiver.start()
   const names = ['vigilado', 'vecino']
   for (const name of names) zone.set(`${name}.cl`, { ns: ['ns1.cl'] })
-  await stored(
-    service,
-    names.map((name) => record(name)),
-  )
+  await storedNames(service, names)
   const { id } = await watch(service, { search: 'vigi', dns: '1', changes: 'dns', url: receiver.url })
   const shown = (await getWatches(service)).find((one) => one['id'] === id)
   assert.deepEqual([shown?.['changes'], shown?.['filters']], ['dns', { search: 'vigi', dns: '1' }])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ns, RCODE, soa, startScriptedDns, type Answer } from '../dns/scripted.ts'
-import { names as listed, record, stored, update } from '../support/domains.ts'
+import { names as listed, record, stored, storedNames, update, updateNames } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
@@ -82,14 +82,8 @@ async function metric(name: string, of = service): Promise<number> {
 
 test('only names in review are looked up again, and history and events show changes', async () => {
   const names = ['revisado', 'estable', 'enfermo', 'ñandú']
-  await stored(
-    service,
-    [...names, 'otro'].map((name) => record(name)),
-  )
-  await update(
-    service,
-    names.map((domain) => ({ domain, revision: 1 })),
-  )
+  await storedNames(service, [...names, 'otro'])
+  await updateNames(service, names, { revision: 1 })
   for (const name of ['revisado', 'estable', 'otro']) zone.set(`${name}.cl`, 'ns1.cl')
   const ascii = ['revisado.cl', 'estable.cl', 'enfermo.cl', 'xn--and-6ma2c.cl']
   await nextDay(ascii)
@@ -158,14 +152,8 @@ test('each name is looked up immediately, and then at its own time of day, also 
   const own = new ManualClock('2026-03-01T12:00:00Z')
   const first = await startService({ clock: own, flags, limits })
   t.after(() => first[Symbol.asyncDispose]())
-  await stored(
-    first,
-    names.map((name) => record(name)),
-  )
-  await update(
-    first,
-    names.map((domain) => ({ domain, revision: 1 })),
-  )
+  await storedNames(first, names)
+  await updateNames(first, names, { revision: 1 })
   await asked(hosts, 1)
   /** Waits until all look-ups of the present time are in the history. */
   const observed = (service: TestService, count: number) =>

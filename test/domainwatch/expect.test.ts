@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { record, stored, update, wholeRecord, wholeRecords } from '../support/domains.ts'
+import {
+  record,
+  stored,
+  storedNames,
+  update,
+  updateNames,
+  wholeRecord,
+  wholeRecords,
+} from '../support/domains.ts'
 import type { Fields } from '../support/http.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
@@ -33,10 +41,7 @@ test('a record that matches is stored: each field, all, none', async () => {
 })
 
 test('a record that differs: 409 with the current records, and nothing is stored', async () => {
-  await stored(
-    service,
-    ['zquieto', 'zotro', 'zvisto'].map((name) => record(name)),
-  )
+  await storedNames(service, ['zquieto', 'zotro', 'zvisto'])
   await update(service, [{ domain: 'zvisto', seen: 1, note: 'ya', discarded: 1 }])
   const reply = await update(
     service,
@@ -67,14 +72,8 @@ test('a record that differs: 409 with the current records, and nothing is stored
 
 test('of very many conflicts the first hundred are listed', async () => {
   const names = Array.from({ length: 250 }, (_, i) => `muchos-${i}`)
-  await stored(
-    service,
-    names.map((name) => record(name)),
-  )
-  const { status, body } = await update(
-    service,
-    names.map((domain) => ({ domain, seen: 1, expect: { status: 0 } })),
-  )
+  await storedNames(service, names)
+  const { status, body } = await updateNames(service, names, { seen: 1, expect: { status: 0 } })
   assert.equal(status, 409)
   const { errors } = body as { errors: { index: number }[] }
   assert.deepEqual(
@@ -86,10 +85,7 @@ test('of very many conflicts the first hundred are listed', async () => {
 test('of concurrent decisions one wins, and the others get its result', async () => {
   for (let round = 0; round < 3; round++) {
     const names = [`carrera-${round}-a`, `carrera-${round}-b`]
-    await stored(
-      service,
-      names.map((name) => record(name)),
-    )
+    await storedNames(service, names)
     const replies = await Promise.all(
       Array.from({ length: 12 }, async (_, i) => {
         const marks = names.map((domain) => ({ domain, seen: 1, note: `de ${i}`, expect: { seen: 0 } }))

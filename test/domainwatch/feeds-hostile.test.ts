@@ -1,62 +1,39 @@
 /** Servers of feeds that are slow or hostile: they get an error of their own, and no other feed waits for them. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { eventually } from '../support/eventually.ts'
 import { allAttempted, feedsFile, feedStates, startWithFeeds } from '../support/feeds.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { call } from '../support/http.ts'
-import { LIST } from '../support/domains.ts'
+import { names as recorded } from '../support/domains.ts'
+import { listen } from '../support/listen.ts'
 import { ManualClock, type TestService } from '../support/service.ts'
 
 type Respond = (socket: Socket) => void
 
-/** A server that sends what a path says, byte by byte as it likes. */
-class RawServer {
+/** Starts a server that sends what a path says, byte by byte as it likes. */
+async function startRawServer(respond: (path: string) => Respond) {
   /** Paths of the requests, in their order. */
-  readonly requests: string[] = []
-  open = 0
-  mostOpen = 0
-  readonly #respond: (path: string) => Respond
-  readonly #sockets = new Set<Socket>()
-  readonly #server = createServer((socket) => {
-    this.#sockets.add(socket)
-    this.mostOpen = Math.max(this.mostOpen, ++this.open)
+  const requests: string[] = []
+  const sockets = new Set<Socket>()
+  let mostOpen = 0
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    mostOpen = Math.max(mostOpen, sockets.size)
     socket.on('error', () => {})
-    socket.on('close', () => {
-      this.#sockets.delete(socket)
-      this.open--
-    })
+    socket.on('close', () => sockets.delete(socket))
     socket.once('data', (head) => {
       const path = String(head).split(' ')[1] ?? ''
-      this.requests.push(path)
-      this.#respond(path)(socket)
+      requests.push(path)
+      respond(path)(socket)
     })
   })
-
-  private constructor(respond: (path: string) => Respond) {
-    this.#respond = respond
-  }
-
-  static async start(respond: (path: string) => Respond): Promise<RawServer> {
-    const server = new RawServer(respond)
-    server.#server.listen(0, '127.0.0.1')
-    await once(server.#server, 'listening')
-    return server
-  }
-
-  get url(): string {
-    const address = this.#server.address()
-    assert.ok(typeof address === 'object' && address !== null)
-    return `http://127.0.0.1:${address.port}`
-  }
-
-  close(): void {
-    this.#server.close()
-    for (const socket of this.#sockets) socket.destroy()
-  }
+  after(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return { requests, mostOpen: () => mostOpen, url: `http://127.0.0.1:${await listen(server)}` }
 }
 
 const sends =
@@ -90,12 +67,8 @@ async function startFetching(feeds: readonly unknown[], clock: ManualClock): Pro
 }
 
 test('slow feeds delay no other feed, and few are fetched at a time', async () => {
-  const slow = await RawServer.start(() => drip)
-  const quick = await RawServer.start(() => good('buena'))
-  after(() => {
-    slow.close()
-    quick.close()
-  })
+  const slow = await startRawServer(() => drip)
+  const quick = await startRawServer(() => good('buena'))
   const clock = new ManualClock('2026-03-01T12:00:00Z')
   const lentas = Array.from({ length: 6 }, (_, i) => feedAt(slow.url, `lenta${i}`))
   await using service = await startFetching([...lentas, feedAt(quick.url, 'buena')], clock)
@@ -108,7 +81,7 @@ test('slow feeds delay no other feed, and few are fetched at a time', async () =
   }
   await successAt('2026-03-01 09:20:00')
   assert.equal(quick.requests.length, 5)
-  assert.deepEqual([slow.requests.length, slow.mostOpen], [4, 4])
+  assert.deepEqual([slow.requests.length, slow.mostOpen()], [4, 4])
 })
 
 test('responses of a hostile server are rejected or limited', async () => {
@@ -142,8 +115,7 @@ test('responses of a hostile server are rejected or limited', async () => {
     'no-http': sends('SSH-2.0-OpenSSH_9.2\r\n'),
     nada: (socket) => void socket.destroy(),
   }
-  const hostile = await RawServer.start((path) => responses[path.slice(1)] ?? sends(''))
-  after(() => hostile.close())
+  const hostile = await startRawServer((path) => responses[path.slice(1)] ?? sends(''))
   const clock = new ManualClock('2026-03-01T12:00:00Z')
   const names = Object.keys(responses).filter((name) => name !== 'vuelta')
   await using service = await startFetching(
@@ -176,11 +148,5 @@ test('responses of a hostile server are rejected or limited', async () => {
   })
   const linea = states.find(({ name }) => name === 'linea')
   assert.deepEqual([linea?.read, linea?.refused], [1, 1])
-  const { body } = await call(service, LIST, {
-    query: { api: service.domainKey, order: 'name', sort: 'asc' },
-  })
-  assert.deepEqual(
-    Object(body).data[0].map(({ name }: { name: string }) => name),
-    ['fina', 'larga', 'otro', 'tres'],
-  )
+  assert.deepEqual(await recorded(service, { order: 'name', sort: 'asc' }), ['fina', 'larga', 'otro', 'tres'])
 })

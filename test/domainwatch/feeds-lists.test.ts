@@ -1,6 +1,5 @@
 /** Lists of the registry that feeds fetch. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { after, test } from 'node:test'
 import { localDateTime } from '../../src/lib/dates.ts'
@@ -10,6 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { FEEDS, feedsFile, startWithFeeds } from '../support/feeds.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, type Fields } from '../support/http.ts'
+import { listen } from '../support/listen.ts'
 import { ManualClock, type TestService } from '../support/service.ts'
 
 const HOUR = 3_600_000
@@ -30,18 +30,20 @@ const server = createServer((request, response) => {
     response.end(text)
   }
   void (held.get(path) ?? Promise.resolve()).then(send)
-}).listen(0, '127.0.0.1')
-await once(server, 'listening')
+})
 after(() => server.close())
-
-function url(path: string): string {
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  return `http://127.0.0.1:${address.port}${path}`
-}
+const port = await listen(server)
 
 const feed = (name: string, format: string, more: Fields = {}) => {
-  return { name, url: url(`/${name}`), format, every: '1h', account: 'grupo', window: 'day', ...more }
+  return {
+    name,
+    url: `http://127.0.0.1:${port}/${name}`,
+    format,
+    every: '1h',
+    account: 'grupo',
+    window: 'day',
+    ...more,
+  }
 }
 
 async function start(feeds: readonly object[]) {

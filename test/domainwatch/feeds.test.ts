@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,24 +8,19 @@ import { eventually } from '../support/eventually.ts'
 import { allAttempted, FEEDS, feedsFile, feedStates, startWithFeeds } from '../support/feeds.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
+import { listen } from '../support/listen.ts'
 import { ManualClock } from '../support/service.ts'
 
 let isBroken = false
 const lists = createServer((_request, response) => {
   response.writeHead(isBroken ? 500 : 200, { 'content-type': 'text/plain' }).end('libre.cl\nmalo malo.cl\n')
-}).listen(0, '127.0.0.1')
-await once(lists, 'listening')
+})
 after(() => lists.close())
-
-function hostOfLists(): string {
-  const address = lists.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  return `127.0.0.1:${address.port}`
-}
+const host = `127.0.0.1:${await listen(lists)}`
 
 const feed = (fields: Readonly<Record<string, unknown>> = {}) => ({
   name: 'eliminados',
-  url: `http://${hostOfLists()}/lista?secreto=abc`,
+  url: `http://${host}/lista?secreto=abc`,
   format: 'deletions',
   every: '5m',
   account: 'grupo',
@@ -44,7 +38,7 @@ test('the state of each feed shows imports, failures and staleness', async () =>
   await allAttempted(service)
   const good = {
     name: 'eliminados',
-    host: hostOfLists(),
+    host,
     format: 'deletions',
     every: '5m',
     account: 'grupo',

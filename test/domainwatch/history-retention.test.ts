@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { sweepChanges } from '../../src/storage/database/changes/change-log.ts'
 import { sweepHistory } from '../../src/domainwatch/index.ts'
 import { storeObservations } from '../../src/domainwatch/history/observations.ts'
-import { names, record, stored, update } from '../support/domains.ts'
+import { names, record, stored, update, updateNames } from '../support/domains.ts'
 import { call } from '../support/http.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
@@ -33,10 +33,7 @@ test('recorded names keep their whole history, deleted ones for a limited time',
   await see('vuelto', clock.now(), 'ns.antes.cl')
   await see('muerto', clock.now(), 'ns.muerto.cl')
   await update(service, [{ domain: 'vivo', revision: 1 }])
-  await update(
-    service,
-    ['vuelto', 'muerto'].map((domain) => ({ domain, discarded: 1 })),
-  )
+  await updateNames(service, ['vuelto', 'muerto'], { discarded: 1 })
   clock.advance(7 * DAY_MS)
   await stored(service, [record('vuelto')])
   // Changes are dated by the database's clock, which the test cannot move.

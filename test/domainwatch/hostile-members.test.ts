@@ -1,12 +1,12 @@
 /** A member who does everything that costs others time, and chat services that answer with what they should not. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { after, test } from 'node:test'
-import { record, stored } from '../support/domains.ts'
+import { record, stored, storedNames } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { feedsFile, feedStates, startWithFeeds } from '../support/feeds.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { listen } from '../support/listen.ts'
 import { claim, release } from '../support/queue.ts'
 import { ManualClock, startService } from '../support/service.ts'
 import { deliveriesOf, onWatch, watch, watchUntil } from '../support/watches.ts'
@@ -21,15 +21,12 @@ async function startServer(answer: (path: string, response: ServerResponse) => v
   const server = createServer((request, response) => {
     request.resume()
     answer(request.url ?? '', response)
-  }).listen(0, '0.0.0.0')
-  await once(server, 'listening')
+  })
   after(() => {
     server.close()
     server.closeAllConnections()
   })
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  const { port } = address
+  const port = await listen(server, '0.0.0.0')
   return (host = 1) => `http://127.0.0.${host}:${port}`
 }
 
@@ -100,10 +97,7 @@ test('an account that floods deliveries, replays, edits and claims delays no oth
   await using service = await startWithFeeds({ clock, flags: { ...NETWORKS, feeds } })
   const hostile = { url: service.url, domainKey: (await service.newKey('hostil', 'domainwatch')).key }
   const names = Array.from({ length: 300 }, (_, i) => `n${i}`)
-  await stored(
-    service,
-    names.map((name) => record(name, { status: 0, date_reg: '2026-01-10 10:00:00' })),
-  )
+  await storedNames(service, names, { status: 0, date_reg: '2026-01-10 10:00:00' })
 
   // 20 watches with 40 destinations, and deliveries that can be sent again.
   const ids: string[] = []

@@ -1,7 +1,17 @@
 /** The taste of the group is learned from its decisions, and sorts lists and the queue. */
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
-import { LIST, exportedNames, names, record, stored, update, walk, wholeRecords } from '../support/domains.ts'
+import {
+  exportedNames,
+  LIST,
+  names,
+  record,
+  stored,
+  storedNames,
+  update,
+  walkNames,
+  wholeRecords,
+} from '../support/domains.ts'
 import { noisyDecisions, TASTE_WORDS, tastedNames, type TastedName } from '../support/hidden-taste.ts'
 import { call, send, type Fields } from '../support/http.ts'
 import { claim, release } from '../support/queue.ts'
@@ -71,11 +81,7 @@ suite('a hidden taste', () => {
       scores.toSorted((a, b) => b - a),
     )
     assert.ok((scores[0] ?? 0) > 60 && (scores.at(-1) ?? 100) < 10, `${scores[0]} to ${scores.at(-1)}`)
-    const walked = await walk(service, { ...order, limit: 90 })
-    assert.deepEqual(
-      walked.map(({ name }) => name),
-      listed,
-    )
+    assert.deepEqual(await walkNames(service, { ...order, limit: 90 }), listed)
     assert.deepEqual(await names(service, { ...order, sort: 'asc' }), listed.toReversed())
     assert.deepEqual(await exportedNames(service, order), listed)
     const { text } = await call(service, '/api/v1/domainwatch/export', {
@@ -136,7 +142,7 @@ suite('training', () => {
 
   test('leaves the pages of a cursor to the model that began them', async () => {
     const before = await names(service, { order: 'interest' })
-    const walked = await walk(service, { order: 'interest', limit: 300 }, async (page) => {
+    const walked = await walkNames(service, { order: 'interest', limit: 300 }, async (page) => {
       if (page > 1) return
       // What was liked is not any more.
       const turned = all.slice(250, 310).map(({ name, isWanted }) => ({
@@ -148,10 +154,7 @@ suite('training', () => {
       clock.advance(HOUR)
       assert.notDeepEqual(await names(service, { order: 'interest' }), before)
     })
-    assert.deepEqual(
-      walked.map(({ name }) => name),
-      before,
-    )
+    assert.deepEqual(walked, before)
   })
 })
 
@@ -176,10 +179,7 @@ suite('decisions', () => {
 
   test('must be enough, of each kind and in all', async () => {
     const all = Array.from({ length: 60 }, (_, i) => `nombre${String(i).padStart(2, '0')}`)
-    await stored(
-      service,
-      all.map((name) => record(name)),
-    )
+    await storedNames(service, all)
     const { status, body } = await get(service)
     assert.equal(status, 400)
     assert.deepEqual(body, {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { record, stored, update } from '../support/domains.ts'
+import { record, stored, update, updateNames } from '../support/domains.ts'
 import { claim, release } from '../support/queue.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
@@ -168,11 +168,7 @@ class Morning {
         assert.ok(!this.#decided.has(name), `${name} comes again`)
         this.#decided.add(name)
       }
-      await update(
-        service,
-        names.map((domain) => ({ domain, status: 1 })),
-        { key },
-      )
+      await updateNames(service, names, { status: 1 }, { key })
     }
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ns, RCODE, startScriptedDns, type Answer } from '../dns/scripted.ts'
-import { DNS, names, record, stored } from '../support/domains.ts'
+import { DNS, names, storedNames } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call, send, type Fields } from '../support/http.ts'
 import { startService } from '../support/service.ts'
@@ -38,10 +38,7 @@ after(async () => {
 
 before(async () => {
   const recorded = ['falso-banco', 'banco-falso', 'panaderia', 'sin-consultar']
-  await stored(
-    service,
-    recorded.map((name) => record(name)),
-  )
+  await storedNames(service, recorded)
   for (const name of Object.keys(ZONE))
     await call(service, DNS, { query: { api: service.domainKey, domain: `${name}.cl`, types: 'mx,a,aaaa' } })
   // Observations are stored soon after the answers.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { record, stored, update } from '../support/domains.ts'
+import { record, stored, storedNames, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 import { ManualClock } from '../support/test-service.ts'
@@ -123,10 +123,7 @@ for (const [query, msg] of MALFORMED) {
 test('new records are found immediately, and expired ones not', async () => {
   const names = async () => (await found({ domain: 'catalejo', limit: 2 })).map(({ name }) => name)
   assert.deepEqual(await names(), [])
-  await stored(
-    service,
-    ['catalej0', 'cata-lejo', 'catalejos'].map((name) => record(name)),
-  )
+  await storedNames(service, ['catalej0', 'cata-lejo', 'catalejos'])
   assert.deepEqual(await names(), ['cata-lejo', 'catalej0'])
   assert.equal((await update(service, [{ domain: 'cata-lejo', discarded: 1 }])).status, 200)
   assert.deepEqual(await names(), ['cata-lejo', 'catalej0'])

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { after, test } from 'node:test'
 import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http.ts'
+import { listen } from '../support/listen.ts'
 import { startService } from '../support/service.ts'
 import { removeWatch, watch, WATCHES } from '../support/watches.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
@@ -19,11 +19,8 @@ async function startSilentReceiver() {
     if (isReleased) return void response.writeHead(204).end()
     held.push(response)
     response.on('close', () => ended++)
-  }).listen(0, '0.0.0.0')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  const { port } = address
+  })
+  const port = await listen(server, '0.0.0.0')
   return {
     url: (host: number) => `http://127.0.0.${host}:${port}/`,
     held,

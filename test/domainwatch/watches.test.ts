@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { record, stored, update } from '../support/domains.ts'
+import { record, stored, storedNames, update } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { call, send } from '../support/http.ts'
 import { ManualClock, startService } from '../support/service.ts'
@@ -61,10 +61,7 @@ test('it can watch for lookalikes, in addition to all other filters', async () =
   const { id } = await watch(service, { similar: 'MiBanco.cl', status: '1', url: receiver.url })
   const near = ['m1banco', 'mi-banco', 'mibancochile', 'mibamco', 'mibnco-login']
   const far = ['mibanco', 'panaderia', 'zzz']
-  await stored(
-    service,
-    [...near, ...far].map((name) => record(name)),
-  )
+  await storedNames(service, [...near, ...far])
   await stored(service, [record('mibanc0', { status: 0 })])
   await stored(service, [record('mibanko')])
   assert.deepEqual(
@@ -86,10 +83,7 @@ test('a watch for several brands says which one a name resembles', async () => {
     atom: '',
   })
   const names = ['copec-pagos', 'bci', 'bcf', 'beneficiosbcl', 'copeczqxwzqxwzq', 'ñandu', 'copechub']
-  await stored(
-    service,
-    names.map((name) => record(name)),
-  )
+  await storedNames(service, names)
   await receiver.untilChanges(4)
   const found = receiver.received.flatMap(({ body }): string[] =>
     Object(body.data).changes.map(

@@ -1,7 +1,7 @@
 /** Names are split into words of the dictionary, and found by them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { names, record, stored, wholeRecords } from '../support/domains.ts'
+import { names, record, stored, storedNames, wholeRecords } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { ManualClock } from '../support/test-service.ts'
@@ -74,10 +74,7 @@ test('the operator adds and removes words', async () => {
 test('after a change of the dictionary names are split again', async () => {
   const recorded = ['casaverde', 'zorzal', 'casazorzal']
   await using first = await startService()
-  await stored(
-    first,
-    recorded.map((name) => record(name)),
-  )
+  await storedNames(first, recorded)
   assert.deepEqual(await found(first, { word: 'zorzal' }), [])
   await first.stop()
   await using second = await startService({ data: first.data, flags: { words: 'zorzal,-verde' } })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Database } from '../../src/storage/database/database.ts'
-import { record, stored, update } from '../support/domains.ts'
+import { record, stored, storedNames, update } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService } from '../support/service.ts'
@@ -66,10 +66,7 @@ async function getOrder(
 }
 
 test('small writes wait for one large batch of other accounts, not for all of them', async () => {
-  await stored(
-    service,
-    ['vecina', 'otra'].map((name) => record(name)),
-  )
+  await storedNames(service, ['vecina', 'otra'])
   const order = await getOrder(async (queued) => {
     const large = HOSTILE.map((name) => stored(service, batch(name), { key: keyOf(name), encoding: 'json' }))
     await queued(large.length)

@@ -45,6 +45,26 @@ export async function stored(service: TestService, data: readonly unknown[], opt
   assert.deepEqual(body, { status: 200, count: new Set(data.map(nameOf)).size })
 }
 
+/** `add` of these names, which must succeed. */
+export const storedNames = (service: TestService, names: readonly string[], fields: Fields = {}) =>
+  stored(
+    service,
+    names.map((name) => record(name, fields)),
+  )
+
+/** `update` of these names. */
+export const updateNames = (
+  service: TestService,
+  names: readonly string[],
+  fields: Fields,
+  options: Options = {},
+) =>
+  update(
+    service,
+    names.map((domain) => ({ domain, ...fields })),
+    options,
+  )
+
 function nameOf(record: unknown): unknown {
   return typeof record === 'object' && record !== null && 'domain' in record ? record.domain : record
 }
@@ -176,3 +196,7 @@ export async function walk(
   }
   return all
 }
+
+/** The names on the pages of a list from the first to the last. */
+export const walkNames = async (...given: Parameters<typeof walk>): Promise<string[]> =>
+  (await walk(...given)).map(({ name }) => name)

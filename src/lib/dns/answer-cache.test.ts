@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { getLifetime } from './answer-cache.ts'
+import { AnswerCache, getLifetime } from './answer-cache.ts'
 
 const LIMITS = { maxTtl: 1_000, maxNegativeTtl: 100, failureTtl: 2 }
 
@@ -15,4 +15,18 @@ test('TTLs are respected and capped by kind', () => {
   for (const kind of ['refused', 'failed', 'timeout'] as const)
     assert.equal(getLifetime({ kind }, undefined, LIMITS), 2)
   assert.equal(getLifetime({ kind: 'overloaded' }, undefined, LIMITS), 0)
+})
+
+test('a client with half of the cache replaces its own answers, and none of another', () => {
+  const MIB = 1024 * 1024
+  const cache = new AnswerCache()
+  const answers = (client: string, count: number) => Array.from({ length: count }, (_, i) => `${client}${i}`)
+  const [own, crawled] = [answers('own', 10), answers('crawl', 100)]
+  const set = (key: string, client: string) =>
+    cache.set(key, { answer: { kind: 'empty' }, bytes: MIB, expires: 1 }, client)
+  for (const key of own) set(key, 'own')
+  for (const key of crawled) set(key, 'crawler')
+  const kept = (keys: readonly string[]) => keys.filter((key) => cache.get(key) !== undefined)
+  assert.deepEqual(kept(own), own)
+  assert.deepEqual(kept(crawled), crawled.slice(-16))
 })
