@@ -84,7 +84,7 @@ test('links lead to the feed as requested, to the list with its filters and to t
   })
   const again = await fetch(address)
   assert.deepEqual([again.status, await again.text()], [200, text])
-  assert.equal(href(alternate?.[3]), `${service.url}/console/dominios?search=%C3%91u&status=1&rev=&length=5`)
+  assert.equal(href(alternate?.[3]), `${service.url}/console/dominios?search=%C3%91u&length=5&status=1&rev=`)
   assert.deepEqual(
     entries.map(([, rel, type, url]) => [rel, type, url]),
     [['alternate', 'text/html', `${service.url}/console/dominios?ficha=%C3%B1u-co`]],
