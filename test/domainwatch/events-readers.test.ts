@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { EVENTS, record, stored } from '../support/domains.ts'
 import { EventReader, type ServerSentEvent } from '../support/event-reader.ts'
 import { eventually } from '../support/eventually.ts'
@@ -11,10 +11,12 @@ const READERS = 60
 const BATCHES = 3
 const BATCH = 40
 
+const service = await startService()
+after(() => service[Symbol.asyncDispose]())
+
 const name = ({ data }: ServerSentEvent) => String(Object(Object(data).record).name)
 
 test('dozens of readers receive everything in the same order, while one reads nothing', async () => {
-  await using service = await startService()
   // Each process has readers of its own.
   assert.ok(service.app)
   const query = { api: service.domainKey, search: 'todos' }
@@ -50,7 +52,6 @@ test('dozens of readers receive everything in the same order, while one reads no
 })
 
 test('readers of one account do not get a page before the reader of another', async () => {
-  await using service = await startService()
   const { url } = service
   const { key: api } = await service.newKey('muchos', 'domainwatch')
   // Filters of their own, so that each text is made separately.
