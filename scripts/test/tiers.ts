@@ -40,10 +40,8 @@ const FOLDERS: Readonly<Record<Tier, readonly string[]>> = {
 
 /** Files whose tier is not their folder's. */
 const EXCEPTIONS: Readonly<Record<string, Tier>> = {
-  'src/imagestore/decoder/decoder-process.test.ts': 'faults',
   'src/imagestore/decoder/index.test.ts': 'faults',
   'test/cli/images-killed.test.ts': 'faults',
-  'test/console/slow-morning.test.ts': 'faults',
   'test/cli/unusable-database.test.ts': 'faults',
   'test/cli/verify-damaged.test.ts': 'faults',
   'test/cli/workers.test.ts': 'cluster',
@@ -133,7 +131,6 @@ export const LONGEST = [
   'test/durability/postgres-outage.test.ts',
   'test/durability/readiness.test.ts',
   'test/imagestore/fair-turns.test.ts',
-  'test/console/slow-morning.test.ts',
   'test/deploy/balancer.test.ts',
   'test/nodes/rechecks.test.ts',
 ]

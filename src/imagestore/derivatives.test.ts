@@ -127,19 +127,6 @@ suite('the cache of derivatives', { timeout: 30_000 }, () => {
     await cache.close()
   })
 
-  test('errors of the disk do not affect answers', async () => {
-    await using folder = await temporaryFolder()
-    const root = join(folder.path, 'file')
-    await writeFile(root, '')
-    const { cache, faults } = openCache({ root })
-    const { made, make } = maker()
-    for (const name of ['a', 'b', 'c']) bytesOf(await cache.get(KEY, name, make))
-    await cache.sweep(NEVER)
-    await cache.close()
-    assert.equal(made.count, 3)
-    assert.ok(faults.length > 0)
-  })
-
   test('a failure rejects all waiting requests, and the next one tries again', async () => {
     await using folder = await temporaryFolder()
     const { cache } = openCache({ root: folder.path })

@@ -1,10 +1,11 @@
+/** What a member does to a name, which colleagues see and the list of what one did undoes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
 import { assertAccessible } from '../support/browser.ts'
 import { LIST, record, stored, update } from '../support/domains.ts'
-import { call, send } from '../support/http.ts'
+import { call, send, type Fields } from '../support/http.ts'
 import { BULK, ended } from '../support/jobs.ts'
 
 const { service, browser } = await startConsole({ flags: { 'dns-servers': '127.0.0.1:9' } })
@@ -29,7 +30,7 @@ test('marks and a note are undone from the list after a reload, unless a colleag
     service,
     ['casa', 'perro', 'gato'].map((name) => record(name)),
   )
-  const { page, context, complaints } = await browser.open(service, 'dominios?ficha=casa', {
+  const { page } = await browser.open(service, 'dominios?ficha=casa', {
     domainwatch: service.domainKey,
   })
   const press = async (name: string) => page.locator('.sheet').getByRole('button', { name }).click()
@@ -73,8 +74,6 @@ test('marks and a note are undone from the list after a reload, unless a colleag
   await undo(page, 'gato.cl', 'Descartado').waitFor()
   assert.equal(await page.getByText('Deshecho', { exact: true }).count(), 3)
   assert.equal(await page.locator('tbody tr').count(), 4)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('a bulk change is one row, which is undone by the service', async () => {
@@ -86,7 +85,7 @@ test('a bulk change is one row, which is undone by the service', async () => {
     { encoding: 'json', query },
   )
   await ended(service, BULK, Object(body).id)
-  const { page, context } = await browser.open(service, 'actividad', { domainwatch: service.domainKey })
+  const { page } = await browser.open(service, 'actividad', { domainwatch: service.domainKey })
   // One that changed nothing can be repeated.
   const change = (note: string) =>
     update(
@@ -102,5 +101,70 @@ test('a bulk change is one row, which is undone by the service', async () => {
   await row(page, '2 dominios', '2 dominios en revisión').getByText('Deshecho').waitFor()
   assert.deepEqual(await marks('tanda1'), UNTOUCHED)
   assert.equal(await page.locator('tbody tr').filter({ hasText: 'tanda' }).count(), 0)
-  await context.close()
+})
+
+const open = (name: string) =>
+  browser.open(service, `dominios?ficha=${name}`, { domainwatch: service.domainKey })
+const asAna = (changes: readonly Fields[]) => update(service, changes, { key: ana, encoding: 'json' })
+
+async function annotations(name: string) {
+  const query = { api: service.domainKey, search: name, fields: 'note,tags' }
+  const { body } = await call(service, LIST, { query })
+  const { note, tags } = Object(body).data[0][0]
+  return { note, tags }
+}
+
+test('note and tags are edited in the details, undone one by one, and shown in the history with their author', async () => {
+  await stored(service, [record('nido', { status: 0 }), record('nube')])
+  const { page } = await open('nido')
+  const note = page.getByRole('textbox', { name: 'Nota' })
+  await note.fill('para el verano')
+  await note.press('Enter')
+  await toast(page, 'Guardado: la nota de nido.cl').waitFor()
+  const tag = page.getByRole('combobox', { name: 'Etiquetas' })
+  for (const text of ['Playa', 'sur-2']) {
+    await tag.fill(text)
+    await tag.press('Enter')
+    await page.getByRole('button', { name: `Quitar la etiqueta ${text.toLowerCase()}` }).waitFor()
+  }
+  await tag.fill('no vale')
+  await tag.press('Enter')
+  await page.getByText('Solo letras, dígitos y guiones, hasta 30.').waitFor()
+  await tag.fill('')
+  await page.getByText('Etiquetas: playa → playa, sur-2').waitFor()
+  assert.deepEqual(await annotations('nido'), { note: 'para el verano', tags: ['playa', 'sur-2'] })
+  // The message of the last tag is shown for nine seconds.
+  await toast(page, 'las etiquetas de nido.cl').getByRole('button', { name: 'Deshacer' }).last().click()
+  await page.getByText('Etiquetas: playa, sur-2 → playa', { exact: true }).waitFor()
+  assert.deepEqual(await annotations('nido'), { note: 'para el verano', tags: ['playa'] })
+})
+
+test('a note that a colleague wrote meanwhile is shown and kept', async () => {
+  const { page } = await open('nube')
+  const note = page.getByRole('textbox', { name: 'Nota' })
+  await note.fill('la mía')
+  await asAna([{ domain: 'nube', note: 'la de Ana' }])
+  // The page has heard of it, and leaves the words that are being typed alone.
+  await page.getByText('Nota: – → la de Ana', { exact: true }).waitFor()
+  assert.equal(await note.inputValue(), 'la mía')
+  await note.press('Enter')
+  await toast(
+    page,
+    /No se guardó el cambio de la nota de nube\.cl: mientras tanto alguien puso «la de Ana»/,
+  ).waitFor()
+  assert.equal((await annotations('nube')).note, 'la de Ana')
+})
+
+test('a mark that a colleague set in the meantime is shown, and not overwritten', async () => {
+  const { page } = await open('nube')
+  const discard = page.locator('.sheet').getByRole('button', { name: 'Descartar' })
+  await discard.waitFor()
+  await page.route('**/domainwatch/events?*', (route) => route.abort())
+  await page.reload()
+  await discard.waitFor()
+  await asAna([{ domain: 'nube', revision: 1, seen: 1 }])
+  await discard.click()
+  await toast(page, /No se pudo descartar nube\.cl: .*ahora: Inscrito · Revisión/).waitFor()
+  const { body } = await call(service, LIST, { query: { api: service.domainKey, search: 'nube' } })
+  assert.equal(Object(body).data[0][0].discarded, 0)
 })

@@ -1,18 +1,21 @@
+/** How the console and the API reference are served. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { call } from '../support/http.ts'
 import { RawConnection } from '../support/raw.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { startConsole } from '../support/console.ts'
+
+const { service, browser } = await startConsole()
 
 /** What the page loads before anything is done with it: all that its HTML names. */
-async function firstFiles(service: TestService): Promise<{ html: string; files: string[] }> {
+async function firstFiles(): Promise<{ html: string; files: string[] }> {
   const { text } = await call(service, '/console/')
   const files = [...text.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, file]) => file ?? '')
   return { html: text, files }
 }
 
 test('the page has a strict policy, and its files are immutable', async () => {
-  await using service = await startService()
   const page = await call(service, '/console/')
   assert.equal(page.status, 200)
   assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -24,7 +27,7 @@ test('the page has a strict policy, and its files are immutable', async () => {
   assert.doesNotMatch(policy, /unsafe|https?:|\*/)
   assert.doesNotMatch(page.text, /<script(?![^>]*\ssrc=)[^>]*>|\son\w+=|style=/)
 
-  const { files } = await firstFiles(service)
+  const { files } = await firstFiles()
   assert.ok(files.some((file) => file.endsWith('.js')) && files.some((file) => file.endsWith('.css')))
   for (const file of files) {
     const found = await call(service, `/console/${file}`)
@@ -35,8 +38,7 @@ test('the page has a strict policy, and its files are immutable', async () => {
 })
 
 test('texts are compressed by the best encoding of the client, with equal content', async () => {
-  await using service = await startService()
-  const { files } = await firstFiles(service)
+  const { files } = await firstFiles()
   const script = files.find((file) => file.endsWith('.js')) ?? ''
   const as = (encoding: string) =>
     call(service, `/console/${script}`, { headers: { 'accept-encoding': encoding } })
@@ -73,8 +75,7 @@ test('texts are compressed by the best encoding of the client, with equal conten
 
 // What most screens share is in its files, so that a screen needs few more. 149 KB in November 2026.
 test('the page loads at most 150 KB, fonts included', async () => {
-  await using service = await startService()
-  const { files } = await firstFiles(service)
+  const { files } = await firstFiles()
   const sizes = new Map<string, number>()
   const add = async (file: string) => {
     const { headers, text } = await call(service, `/console/${file}`, {
@@ -96,8 +97,7 @@ test('the page loads at most 150 KB, fonts included', async () => {
 })
 
 test('every path of the console returns its page, and no other file is accessible', async () => {
-  await using service = await startService()
-  const { html } = await firstFiles(service)
+  const { html } = await firstFiles()
   assert.equal((await call(service, '/console/dominios?search=casa')).text, html)
   assert.equal((await call(service, '/console/no/such/place')).text, html)
   const bare = await fetch(`${service.url}/console?x=1`, { redirect: 'manual' })
@@ -137,4 +137,20 @@ test('the page contains the path prefix and the time zone of the service', async
   assert.match(text, /name="catalejo-time-zone" content="Pacific\/Easter"/)
   const bare = await fetch(`${url}/catalejo/console`, { redirect: 'manual' })
   assert.equal(bare.headers.get('location'), '/catalejo/console/')
+})
+
+test('the reference lists all operations and tries one, without a request to anyone else', async () => {
+  const { page } = await browser.open(service, '../docs', {})
+  for (const service of ['domainwatch', 'imagestore', 'admin', 'service'])
+    await page.locator(`.opblock-tag[data-tag="${service}"]`).waitFor()
+  await page.locator('.btn.authorize').click()
+  await page.locator('.auth-container input').fill(service.domainKey)
+  await page.locator('.auth-container .authorize').click()
+  await page.locator('.auth-container .btn-done').click()
+  await page.locator('.opblock-tag[data-tag="domainwatch"]').click()
+  const operation = page.locator('.opblock').filter({ hasText: '/api/v1/domainwatch/stats' }).first()
+  await operation.locator('.opblock-summary-control').click()
+  await operation.getByRole('button', { name: 'Try it out' }).click()
+  await operation.getByRole('button', { name: 'Execute' }).click()
+  await operation.locator('.live-responses-table .response-col_status').filter({ hasText: '200' }).waitFor()
 })

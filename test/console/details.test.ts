@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ns, RCODE, startScriptedDns, type Handler } from '../dns/scripted.ts'
 import { startConsole } from '../support/console.ts'
-import { assertAccessible, shownDay } from '../support/browser.ts'
+import { shownDay } from '../support/browser.ts'
 import { DNS, record, stored, update } from '../support/domains.ts'
 import { call } from '../support/http.ts'
 import { ManualClock } from '../support/service.ts'
@@ -31,7 +31,7 @@ test('the history shows author, time and values of each change, and changes of n
   clock.advance(HOUR_MS)
   await update(service, [{ domain: 'casa', revision: 1, discarded: 1 }])
 
-  const { page, context, complaints } = await browser.open(service, 'dominios?ficha=casa', {
+  const { page } = await browser.open(service, 'dominios?ficha=casa', {
     domainwatch: service.domainKey,
   })
   const sheet = page.getByRole('complementary', { name: 'Detalles de casa.cl' })
@@ -57,23 +57,20 @@ test('the history shows author, time and values of each change, and changes of n
   await update(service, [{ domain: 'casa', agent: 'Otra' }], { key })
   await line.getByText('→ Otra').waitFor()
   await sheet.getByRole('link', { name: 'casas.cl' }).waitFor()
-
-  await assertAccessible(page)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('a long history shows its newest changes, and all on request', async () => {
   await stored(service, [record('vieja')])
   for (let i = 1; i <= 45; i++) await update(service, [{ domain: 'vieja', agent: `agente ${i}` }])
-  const { page, context } = await browser.open(service, 'dominios?ficha=vieja', {
+  const { page } = await browser.open(service, 'dominios?ficha=vieja', {
     domainwatch: service.domainKey,
   })
-  const line = page.getByRole('complementary').locator('.time-line')
+  const sheet = page.getByRole('complementary')
+  await sheet.getByText('Ningún nombre guardado se le parece.').waitFor()
+  const line = sheet.locator('.time-line')
   await line.getByText('agente 44 → agente 45').waitFor()
   assert.equal(await line.getByText('Agregado').count(), 0)
   await page.getByRole('button', { name: 'Ver todos los cambios' }).click()
   await line.getByText('Agregado').waitFor()
   await page.getByRole('button', { name: 'Ver todos los cambios' }).waitFor({ state: 'detached' })
-  await context.close()
 })

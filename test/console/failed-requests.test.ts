@@ -1,11 +1,11 @@
 /** Gestures that fail: their messages, and how to repeat them. */
-import { keyErrors } from '../../src/http/auth/authenticator.ts'
-import { HttpError, commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { after, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
+import { keyErrors } from '../../src/http/auth/authenticator.ts'
+import { HttpError, commonErrors } from '../../src/lib/errors.ts'
 import { startConsole } from '../support/console.ts'
 import { domainRow, waitForExpression } from '../support/browser.ts'
 import { record, records, stored } from '../support/domains.ts'
@@ -45,7 +45,7 @@ async function enter(page: Page, key: string) {
 }
 
 test('an export with a revoked key says so and asks for another one', async () => {
-  const { page, context, complaints } = await browser.open(service, 'dominios', {
+  const { page } = await browser.open(service, 'dominios', {
     domainwatch: service.domainKey,
   })
   await domainRow(page, 'casa').waitFor()
@@ -60,14 +60,12 @@ test('an export with a revoked key says so and asks for another one', async () =
   const saved = page.waitForEvent('download')
   await exportAsCsv(page)
   await saved
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('an upload with a revoked key asks for another one, and is repeated with that', async () => {
   const { key, id } = await service.newKey('fotos', 'imagestore')
   const { key: next } = await service.newKey('fotos', 'imagestore')
-  const { page, context, complaints } = await browser.open(service, 'imagenes', { imagestore: key })
+  const { page } = await browser.open(service, 'imagenes', { imagestore: key })
   await page.getByText('Todavía no hay imágenes').waitFor()
   // Not before: another request may find first that the key was revoked, and take the field away.
   await page.route('**/imagestore/tickets?*', async (route) => {
@@ -84,15 +82,13 @@ test('an upload with a revoked key asks for another one, and is repeated with th
   await page.getByText('1 imagen subida').waitFor()
   const { body } = await new ImageClient(service.url, next).list()
   assert.partialDeepStrictEqual(body, { data: [{ name: 'roja.png' }] })
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('deleting images tells those that a colleague deleted, and does not take an unknown address for that', async () => {
   const client = new ImageClient(service.url, service.imageKey)
   await client.upload(await png(21), { name: 'verde.png' })
   const { body } = await client.upload(await png(22), { name: 'azul.png' })
-  const { page, context, complaints } = await browser.open(service, 'imagenes', {
+  const { page } = await browser.open(service, 'imagenes', {
     imagestore: service.imageKey,
   })
   for (const name of ['verde.png', 'azul.png'])
@@ -109,15 +105,13 @@ test('deleting images tells those that a colleague deleted, and does not take an
   await client.remove(String(body['hash']))
   await confirm()
   await toast(page, '1 imagen en la papelera. 1 imagen ya estaba borrada').waitFor()
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('a deletion whose answer was lost is not taken for that of a colleague', async () => {
   const client = new ImageClient(service.url, service.imageKey)
   const { body } = await client.upload(await png(23), { name: 'gris.png' })
   await fetch(client.endpoint('trash', { hash: String(body['hash']) }), { method: 'POST' })
-  const { page, context } = await browser.open(service, 'imagenes?papelera', { imagestore: service.imageKey })
+  const { page } = await browser.open(service, 'imagenes?papelera', { imagestore: service.imageKey })
   await page.getByRole('checkbox', { name: 'Seleccionar gris.png' }).click()
   const gate = await holdRequests(page, 'imagestore/delete')
   await page.locator('.selection').getByRole('button', { name: 'Borrar definitivamente' }).click()
@@ -125,11 +119,10 @@ test('a deletion whose answer was lost is not taken for that of a colleague', as
   await (await gate.next()).loseAnswer()
   await (await gate.next()).pass()
   await toast(page, '1 imagen borrada').waitFor()
-  await context.close()
 })
 
 test('the message about a failure goes when the change is repeated with success', async () => {
-  const { page, context } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
+  const { page } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
   await domainRow(page, 'casa').click()
   const discard = page.getByRole('complementary').getByRole('button', { name: 'Descartar' })
   await page.route('**/domainwatch/update?*', (route) => route.fulfill(PAGE), { times: 1 })
@@ -141,11 +134,10 @@ test('the message about a failure goes when the change is repeated with success'
   await failure.waitFor({ state: 'detached', timeout: 5_000 })
   await page.locator('.toast').getByRole('button', { name: 'Deshacer' }).click()
   await toast(page, 'Deshecho').waitFor()
-  await context.close()
 })
 
 test('a failure goes when another gesture succeeds, once there was time to read it', async () => {
-  const { page, context } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
+  const { page } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
   await domainRow(page, 'casa').click()
   await page.clock.install()
   const press = (name: string) => page.getByRole('complementary').getByRole('button', { name }).click()
@@ -155,6 +147,8 @@ test('a failure goes when another gesture succeeds, once there was time to read 
   await failure.waitFor()
   await page.clock.pauseAt(Date.now() + 1_000)
   await domainRow(page, 'perro').click()
+  // The details come with the clock.
+  await page.clock.runFor(200)
   await press('Revisión')
   await toast(page, '1 dominio en revisión: perro.cl').waitFor()
   assert.equal(await failure.count(), 1)
@@ -162,11 +156,10 @@ test('a failure goes when another gesture succeeds, once there was time to read 
   await page.keyboard.press('z')
   await toast(page, 'Deshecho: perro.cl').waitFor()
   assert.equal(await failure.count(), 0)
-  await context.close()
 })
 
 test('a page of a proxy in place of a response is a failure', async () => {
-  const { page, context } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
+  const { page } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
   await domainRow(page, 'casa').locator('.pick').click()
   await page.route('**/domainwatch/update?*', (route) => route.fulfill(PAGE))
   await page.locator('.selection').getByRole('button', { name: 'Descartar' }).click()
@@ -175,12 +168,11 @@ test('a page of a proxy in place of a response is a failure', async () => {
   await exportAsCsv(page)
   await page.getByText(/^La respuesta no vino del servicio/).waitFor()
   assert.equal((await records(service, { search: 'casa' }))[0]?.discarded, 0)
-  await context.close()
 })
 
 test('a mark that a revoked key could not store is reported on the screen that asks for another key', async () => {
   const { key } = await service.newKey('Carla', 'domainwatch')
-  const { page, context, complaints } = await browser.open(service, 'dominios', { domainwatch: key })
+  const { page } = await browser.open(service, 'dominios', { domainwatch: key })
   await domainRow(page, 'perro').locator('.pick').click()
   const gate = await holdRequests(page, 'domainwatch/update')
   await page.locator('.selection').getByRole('button', { name: 'Descartar' }).click()
@@ -190,15 +182,13 @@ test('a mark that a revoked key could not store is reported on the screen that a
   await enter(page, service.domainKey)
   await domainRow(page, 'perro').waitFor()
   assert.equal(await domainRow(page, 'perro').getByText('Descartado').count(), 0)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('a revoked key of one service takes neither a new key of another from the page, nor what can be undone', async () => {
   const { key: imageKey, id } = await service.newKey('tienda', 'imagestore')
   const { key: admin } = await service.newKey('dueña', 'admin')
   const keys = { domainwatch: service.domainKey, imagestore: imageKey, admin }
-  const { page, context, complaints } = await browser.open(service, 'imagenes', keys)
+  const { page } = await browser.open(service, 'imagenes', keys)
   const link = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
   await page.getByText('Todavía no hay imágenes').waitFor()
   const upload = Promise.withResolvers<Route>()
@@ -228,12 +218,10 @@ test('a revoked key of one service takes neither a new key of another from the p
   await domainRow(page, 'sol').getByText('Descartado').waitFor()
   await page.keyboard.press('z')
   await toast(page, 'Deshecho: sol.cl').waitFor()
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('a tag that could not be saved is in its field again', async () => {
-  const { page, context, complaints } = await browser.open(service, 'dominios?ficha=casa', {
+  const { page } = await browser.open(service, 'dominios?ficha=casa', {
     domainwatch: service.domainKey,
   })
   const field = page.getByRole('combobox', { name: 'Etiquetas' })
@@ -246,12 +234,10 @@ test('a tag that could not be saved is in its field again', async () => {
   await gate.open()
   await field.press('Enter')
   await page.getByRole('button', { name: 'Quitar la etiqueta costa' }).waitFor()
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('a tag that is refused because 200 changes are waiting stays in its field', async () => {
-  const { page, context } = await browser.open(service, 'dominios?ficha=casa', {
+  const { page } = await browser.open(service, 'dominios?ficha=casa', {
     domainwatch: service.domainKey,
   })
   const field = page.getByRole('combobox', { name: 'Etiquetas' })
@@ -263,7 +249,6 @@ test('a tag that is refused because 200 changes are waiting stays in its field',
   await field.press('Enter')
   await toast(page, 'Hay demasiadas acciones en curso').waitFor()
   assert.equal(await field.inputValue(), 'playa')
-  await context.close()
 })
 
 test('leaving a screen while its answer arrives does not count as a lost connection', async () => {
@@ -271,7 +256,7 @@ test('leaving a screen while its answer arrives does not count as a lost connect
   await once(endless, 'listening')
   const address = endless.address()
   assert.ok(typeof address === 'object' && address !== null)
-  const { page, context, complaints } = await browser.open(service, 'claves', {
+  const { page } = await browser.open(service, 'claves', {
     domainwatch: service.domainKey,
   })
   await page.route('**/domainwatch/list?*', (route) =>
@@ -295,8 +280,6 @@ test('leaving a screen while its answer arrives does not count as a lost connect
   await link('Estadísticas').click()
   await page.getByRole('heading', { name: 'Estadísticas', level: 1 }).waitFor()
   assert.equal(await page.evaluate('globalThis.wasLost === true'), false)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('a change that waits for others uses the key of the person who made it', async () => {
@@ -305,7 +288,7 @@ test('a change that waits for others uses the key of the person who made it', as
     method: 'POST',
     query: { api: service.domainKey, name: 'mía', search: 'sol', atom: '' },
   })
-  const { page, context, complaints } = await browser.open(service, 'dominios', {
+  const { page } = await browser.open(service, 'dominios', {
     domainwatch: service.domainKey,
   })
   const gate = await holdRequests(page, 'domainwatch/update')
@@ -325,8 +308,6 @@ test('a change that waits for others uses the key of the person who made it', as
   const paused = page.waitForResponse((response) => response.url().includes('/watches/update'))
   for (const one of held) await one.pass()
   assert.equal((await paused).status(), 200)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('failures stay until they were shown for 30 seconds, also behind three others, in a hidden tab and under the pointer', async () => {
@@ -335,7 +316,7 @@ test('failures stay until they were shown for 30 seconds, also behind three othe
     service,
     names.map((name) => record(name)),
   )
-  const { page, context } = await browser.open(service, 'dominios?starts=fallo', {
+  const { page } = await browser.open(service, 'dominios?starts=fallo', {
     domainwatch: service.domainKey,
   })
   await page.clock.install()
@@ -363,5 +344,4 @@ test('failures stay until they were shown for 30 seconds, also behind three othe
   await page.mouse.move(0, 0)
   await page.clock.runFor(30_000)
   assert.equal(await shown.count(), 0)
-  await context.close()
 })

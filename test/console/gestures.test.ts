@@ -1,7 +1,7 @@
-import { commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { commonErrors } from '../../src/lib/errors.ts'
 import { startConsole } from '../support/console.ts'
 import { domainRow, domainGrid } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
@@ -9,10 +9,9 @@ import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
 import { storeManyDomains } from '../support/many-domains.ts'
 
-/** In the order of the list. */
-
 const { service, browser } = await startConsole()
-const names = await storeManyDomains(service)
+/** In the order of the list. */
+const names = await storeManyDomains(service, 3_000)
 const otherKey = (await service.newKey('Ana', 'domainwatch')).key
 
 const open = (path = 'dominios') => browser.open(service, path, { domainwatch: service.domainKey })
@@ -61,7 +60,7 @@ test('chips of flags filter, and a link restores them, also with a value', async
     { domain: two, discarded: 1 },
     { domain: three, reserve: 1 },
   ])
-  const { page, context, complaints } = await open()
+  const { page } = await open()
   await domainRow(page, nameAt(0)).waitFor()
   for (const [chip, flag, name] of [
     ['Revisión', 'rev', one],
@@ -84,12 +83,10 @@ test('chips of flags filter, and a link restores them, also with a value', async
   await domainRow(page, one).waitFor()
   await unmark(one, two)
   await update(service, [{ domain: three, reserve: 0 }])
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('Shift+click selects all rows between, and so do keys across pages that are not loaded', async () => {
-  const { page, context, complaints } = await open()
+  const { page } = await open()
   await rowAt(page, 0).locator('.pick').click()
   await rowAt(page, 9)
     .locator('.pick')
@@ -119,12 +116,10 @@ test('Shift+click selects all rows between, and so do keys across pages that are
   await page.keyboard.press('z')
   await toast(page, `Deshecho: 701 dominios`).waitFor()
   assert.deepEqual(await records(service, { rev: '' }), [])
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('a range waits for rows on a slow service, survives a failure, and follows names that move meanwhile', async () => {
-  const { page, context } = await open()
+  const { page } = await open()
   await page.clock.install()
   await page.reload()
   await moveTo(page, 0)
@@ -160,12 +155,11 @@ test('a range waits for rows on a slow service, survives a failure, and follows 
   )
   await unmark(...names.slice(0, 651))
   await service.sql(`DELETE FROM domains WHERE name = '${stranger}'`)
-  await context.close()
 })
 
 test('undo during a request undoes exactly that request, after it completes', async () => {
   const [first, second] = [nameAt(20), nameAt(21)]
-  const { page, context, complaints } = await open()
+  const { page } = await open()
   await moveTo(page, 20)
   await page.keyboard.press('d')
   await toast(page, `1 dominio descartado: ${first}.cl`).waitFor()
@@ -189,13 +183,11 @@ test('undo during a request undoes exactly that request, after it completes', as
   await page.keyboard.press('z')
   await toast(page, `Deshecho: ${first}.cl`).waitFor()
   assert.deepEqual(await toMarks(first), NO_MARKS)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('a failure restores the record and shows the reason, and undo does not affect older names', async () => {
   const [first, second] = [nameAt(30), nameAt(31)]
-  const { page, context } = await open()
+  const { page } = await open()
   await moveTo(page, 30)
   await page.keyboard.press('r')
   await toast(page, `1 dominio en revisión: ${first}.cl`).waitFor()
@@ -223,12 +215,11 @@ test('a failure restores the record and shows the reason, and undo does not affe
   await toast(page, `1 dominio en revisión: ${second}.cl`).waitFor()
   assert.deepEqual(await toMarks(second), { revision: 1, discarded: 0 })
   await unmark(second)
-  await context.close()
 })
 
 test('marks and undos in quick succession are applied in order on a slow service', async () => {
   const name = nameAt(40)
-  const { page, context } = await open()
+  const { page } = await open()
   await moveTo(page, 40)
   const gate = await holdRequests(page, 'domainwatch/update')
   await page.keyboard.press('d')
@@ -246,12 +237,11 @@ test('marks and undos in quick succession are applied in order on a slow service
   await domainRow(page, name).getByText('Revisión').waitFor()
   assert.deepEqual(await toMarks(name), { revision: 1, discarded: 0 })
   await unmark(name)
-  await context.close()
 })
 
 test('each of many marks can be undone', async () => {
   const many = 110
-  const { page, context } = await open()
+  const { page } = await open()
   await moveTo(page, 60)
   const view = names.slice(60, 60 + many)
   const areMarked = (revision: number) =>
@@ -266,13 +256,12 @@ test('each of many marks can be undone', async () => {
   await areMarked(1)
   for (let i = 0; i < many; i++) await page.keyboard.press('z')
   await areMarked(0)
-  await context.close()
 })
 
 test('undo does not overwrite changes of another member, says so, and undoes the rest', async () => {
   const [first, second, third, fourth] = [nameAt(50), nameAt(51), nameAt(52), nameAt(53)]
   await update(service, [{ domain: third, revision: 1 }])
-  const { page, context } = await open()
+  const { page } = await open()
   await moveTo(page, 50)
   await rowAt(page, 50).locator('.pick').click()
   await rowAt(page, 53)
@@ -291,11 +280,10 @@ test('undo does not overwrite changes of another member, says so, and undoes the
   assert.deepEqual(await toMarks(fourth), NO_MARKS)
   await domainRow(page, second).getByText('Descartado').first().waitFor()
   await unmark(second, third)
-  await context.close()
 })
 
 test('names deleted meanwhile are reported with the reason, and the others are marked', async () => {
-  const { page, context } = await open()
+  const { page } = await open()
   await moveTo(page, 60)
   await rowAt(page, 60).locator('.pick').click()
   await rowAt(page, 62)
@@ -309,11 +297,10 @@ test('names deleted meanwhile are reported with the reason, and the others are m
   assert.deepEqual(await toMarks(nameAt(62)), { revision: 1, discarded: 0 })
   await page.getByRole('region', { name: '1 seleccionado' }).waitFor()
   await unmark(nameAt(60), nameAt(62))
-  await context.close()
 })
 
 test('j and k move past the first page of rows, and stay at a name that a link opened far down', async () => {
-  const { page, context, complaints } = await open(`dominios?ficha=${encodeURIComponent(nameAt(198))}`)
+  const { page } = await open(`dominios?ficha=${encodeURIComponent(nameAt(198))}`)
   const sheet = (name: string) => page.getByRole('complementary', { name: `Detalles de ${name}.cl` })
   await sheet(nameAt(198)).waitFor()
   await page.locator('#row-198.active').waitFor()
@@ -324,7 +311,7 @@ test('j and k move past the first page of rows, and stay at a name that a link o
   }
   await page.keyboard.press('k')
   await sheet(nameAt(200)).waitFor()
-  const far = nameAt(70_000)
+  const far = nameAt(2_500)
   await page.goto(`${service.url}/console/dominios?ficha=${encodeURIComponent(far)}`)
   await sheet(far).waitFor()
   await domainRow(page, nameAt(0)).waitFor()
@@ -336,12 +323,10 @@ test('j and k move past the first page of rows, and stay at a name that a link o
   await toast(page, `1 dominio en revisión: ${far}.cl`).waitFor()
   assert.deepEqual(await toMarks(far), { revision: 1, discarded: 0 })
   await unmark(far)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('a key that is pressed as soon as a row is shown as the active one acts on this row', async () => {
-  const { page, context, complaints } = await open()
+  const { page } = await open()
   await domainRow(page, nameAt(0)).waitFor()
   // Faster than any person: the observer runs right after the row is shown as the active one.
   await page.evaluate(`new MutationObserver(() => {
@@ -354,12 +339,10 @@ test('a key that is pressed as soon as a row is shown as the active one acts on 
   await page.evaluate("dispatchEvent(new PopStateEvent('popstate'))")
   await page.getByRole('region', { name: '1 seleccionado' }).waitFor()
   assert.equal(await domainRow(page, nameAt(5)).getAttribute('aria-selected'), 'true')
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('the row of the open details is the active one after a link and the back button', async () => {
-  const { page, context, complaints } = await open(`dominios?ficha=${encodeURIComponent(nameAt(150))}`)
+  const { page } = await open(`dominios?ficha=${encodeURIComponent(nameAt(150))}`)
   const active = page.locator('.table-row.active')
   await active.getByText(`${nameAt(150)}.cl`, { exact: true }).waitFor()
   await page.keyboard.press('x')
@@ -369,6 +352,4 @@ test('the row of the open details is the active one after a link and the back bu
   await active.getByText(`${nameAt(151)}.cl`, { exact: true }).waitFor()
   await page.goBack()
   await active.getByText(`${nameAt(150)}.cl`, { exact: true }).waitFor()
-  assert.deepEqual(complaints, [])
-  await context.close()
 })

@@ -1,51 +1,48 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertAccessible, domainRow, startBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { domainRow, accessibilityViolations } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
+import type { Fields } from '../support/http.ts'
+import { watch } from '../support/watches.ts'
 import { claim, release } from '../support/queue.ts'
-import { startService } from '../support/service.ts'
+import { allAttempted, feedsFile, startWithFeeds } from '../support/feeds.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+/** The first test is about an empty service. */
+const { service, browser } = await startConsole()
 
 test('the home and usage screens show texts, not keys of texts that other screens load', async () => {
-  await using service = await startService()
-  await using browser = await startBrowser()
   for (const [path, text] of [
     ['', 'Primeros pasos'],
     ['espacio', 'Almacenado'],
   ] as const) {
-    const { page, context } = await browser.open(service, path, { imagestore: service.imageKey })
+    const { page } = await browser.open(service, path, { imagestore: service.imageKey })
     await page.getByText(text, { exact: true }).waitFor()
     assert.equal(await page.getByText('owner.', { exact: false }).count(), 0)
-    await context.close()
   }
 })
 
 test('home lists failing watches first', async () => {
-  await using service = await startService()
-  await using browser = await startBrowser()
-  const { page, context } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
+  const { id } = await watch(service, { name: 'caída', atom: '' })
+  await watch(service, { name: 'sana', atom: '' })
+  const { page } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
   await page.route('**/domainwatch/watches?*', async (route) => {
-    const one = {
-      id: 'a',
-      name: 'caída',
-      filters: {},
-      paused: 0,
-      pending: 3,
-      state: 'active',
-      last_error: 'HTTP 500',
-    }
-    await route.fulfill({ json: { status: 200, count: 2, data: [one, { ...one, last_error: null }] } })
+    const response = await route.fetch()
+    const { data, ...rest } = await response.json()
+    const failing = data.map((one: Fields) =>
+      one['id'] === id ? { ...one, pending: 3, last_error: 'HTTP 500' } : one,
+    )
+    await route.fulfill({ response, json: { ...rest, data: failing } })
   })
   await page.getByRole('link', { name: 'Inicio' }).click()
   const waiting = page.getByRole('region', { name: 'Le espera' })
   await waiting.getByRole('link', { name: 'Alertas que fallan 1' }).click()
-  await page.waitForURL(/vigilancias$/)
-  await context.close()
+  await page.getByRole('listitem', { name: 'caída' }).waitFor()
 })
 
 test('home shows changes since the last visit, in total and for each saved view, until they are marked as seen', async () => {
-  await using service = await startService()
-  await using browser = await startBrowser()
   const status = (name: string, to: 0 | 1) => record(name, { status: to })
   await stored(
     service,
@@ -55,7 +52,7 @@ test('home shows changes since the last visit, in total and for each saved view,
   const second = () => Math.floor(Date.now() / 1_000)
   const began = second()
   await eventually(() => second() > began)
-  const { page, context, complaints } = await browser.open(service, 'dominios?search=casa', {
+  const { page } = await browser.open(service, 'dominios?search=casa', {
     domainwatch: service.domainKey,
   })
   await page.getByRole('button', { name: 'Más', exact: true }).click()
@@ -96,8 +93,6 @@ test('home shows changes since the last visit, in total and for each saved view,
     .filter({ hasText: /^2 dominios$/ })
     .waitFor()
   await page.goBack()
-  await assertAccessible(page)
-  await page.setViewportSize({ width: 1_440, height: 900 })
   await line('Mis casas').getByRole('link', { name: '1 liberado' }).click()
   await page.getByRole('row').filter({ hasText: 'casa-azul.cl' }).waitFor()
   await page.getByRole('status').filter({ hasText: '1 dominio' }).waitFor()
@@ -123,17 +118,15 @@ test('home shows changes since the last visit, in total and for each saved view,
   await page.reload()
   await page.getByRole('region', { name: 'Últimos inscritos' }).getByText('luna').waitFor()
   assert.equal(await news.count(), 0)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('home shows which colleagues hold names, how many and until when, and keeps that up to date', async () => {
-  await using service = await startService()
-  await using browser = await startBrowser()
-  const freed = ['uno', 'dos', 'tres'].map((name) => record(name, { status: 0 }))
+  const freed = ['uno', 'dos', 'tres'].map((name) =>
+    record(name, { status: 0, date_reg: '2026-02-01 10:00:00' }),
+  )
   await stored(service, freed)
   const ana = (await service.newKey('Ana', 'domainwatch')).key
-  const { page, context, complaints } = await browser.open(service, '', { domainwatch: service.domainKey })
+  const { page } = await browser.open(service, '', { domainwatch: service.domainKey })
   await page.clock.install()
   await page.reload()
   await page
@@ -151,10 +144,27 @@ test('home shows which colleagues hold names, how many and until when, and keeps
     .waitFor()
   // The account's own claims are not listed.
   assert.equal(await held.getByRole('listitem').count(), 1)
-  await assertAccessible(page)
   await release(service, ana)
   await page.clock.fastForward('00:16')
   await held.waitFor({ state: 'detached' })
-  assert.deepEqual(complaints, [])
-  await context.close()
+})
+
+test('the home screen shows the state of feeds, and nothing about them if there are none', async () => {
+  await using folder = await temporaryFolder()
+  const url = 'http://127.0.0.1:9/lista'
+  const feed = { name: 'eliminados', url, format: 'auto', every: '6h', account: 'grupo' }
+  await using fed = await startWithFeeds({ flags: { feeds: await feedsFile(folder.path, [feed]) } })
+  const { page } = await browser.open(fed, '', { domainwatch: fed.domainKey })
+  const table = page.getByRole('region', { name: 'Fuentes' })
+  await table.getByText('cada 6 horas, de 127.0.0.1:9').waitFor()
+  await page.getByRole('heading', { name: 'Inicio' }).waitFor()
+  assert.deepEqual(await accessibilityViolations(page), [])
+  await allAttempted(fed)
+  await page.reload()
+  await table.getByText('La dirección no está permitida').waitFor()
+  await table.getByText('Con fallas').waitFor()
+
+  const other = await browser.open(service, '', { domainwatch: service.domainKey })
+  await other.page.getByText('Dominios guardados').waitFor()
+  assert.equal(await other.page.getByText('Fuentes').count(), 0)
 })

@@ -22,7 +22,7 @@ for (const [i, name] of NAMES.entries()) {
 const open = (path: string) => browser.open(service, path, { imagestore: service.imageKey })
 
 test('the gallery is sorted and filtered, and its address keeps that', async () => {
-  const { page, context, complaints } = await open('imagenes')
+  const { page } = await open('imagenes')
   const shown = () => page.locator('.tile-name').allTextContents()
   const order = async (...names: string[]) =>
     eventually(async () => (await shown()).join() === names.join(), names.join())
@@ -44,12 +44,10 @@ test('the gallery is sorted and filtered, and its address keeps that', async () 
   await page.getByText('Ninguna imagen cumple los filtros').waitFor()
   await page.getByRole('button', { name: 'Quitar los filtros' }).click()
   await order('Bote.png', 'Ancla.png', 'Cabo.jpg')
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('arrow keys and buttons step through the gallery, and Back returns to it', async () => {
-  const { page, context, complaints } = await open('imagenes?orden=nombre')
+  const { page } = await open('imagenes?orden=nombre')
   const titled = (name: string) => page.getByRole('dialog', { name }).waitFor()
   await page.getByRole('img', { name: 'Ancla.png' }).click()
   await titled('Ancla.png')
@@ -68,13 +66,11 @@ test('arrow keys and buttons step through the gallery, and Back returns to it', 
   await page.goBack()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await page.getByRole('img', { name: 'Ancla.png' }).waitFor()
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('tags, aliases and the focus are set in the details', async () => {
   const [hash = ''] = hashes
-  const { page, context, complaints } = await open(`imagenes?imagen=${hash}`)
+  const { page, context } = await open(`imagenes?imagen=${hash}`)
   const dialog = page.getByRole('dialog', { name: 'Bote.png' })
   const has = async (field: string, value: unknown) =>
     eventually(
@@ -129,8 +125,6 @@ test('tags, aliases and the focus are set in the details', async () => {
   // A tag leads to the images that have it.
   await tags.getByRole('link', { name: 'mar' }).click()
   await page.getByRole('status').filter({ hasText: '1 imagen' }).waitFor()
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('the links of several images are copied together', async () => {
@@ -143,7 +137,6 @@ test('the links of several images are copied together', async () => {
   await page.getByLabel('Seleccionar Bote.png').uncheck()
   await page.getByRole('button', { name: 'Descargar' }).click()
   assert.equal((await downloaded).suggestedFilename(), 'Ancla.png')
-  await context.close()
 })
 
 test('a key that may only read sees tags and focus, and changes neither', async () => {
@@ -156,17 +149,11 @@ test('a key that may only read sees tags and focus, and changes neither', async 
   await answerOf(
     await fetch(own.endpoint('alias', { name: 'vela', hash: String(body['hash']) }), { method: 'POST' }),
   )
-  const { page, context, complaints } = await browser.open(
-    service,
-    `imagenes?imagen=${String(body['hash'])}`,
-    {
-      imagestore: key,
-    },
-  )
+  const { page } = await browser.open(service, `imagenes?imagen=${String(body['hash'])}`, {
+    imagestore: key,
+  })
   const dialog = page.getByRole('dialog', { name: 'Vela.png' })
   await dialog.getByRole('link', { name: 'mar' }).waitFor()
   for (const name of ['Quitar mar', 'Elegir el foco'])
     await eventually(async () => dialog.getByRole('button', { name }).isDisabled(), name)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })

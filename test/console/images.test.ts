@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { Route } from 'playwright-core'
+import sharp from 'sharp'
 import { startConsole } from '../support/console.ts'
 import { accessibilityViolations, copyWith, waitForExpression } from '../support/browser.ts'
 import { corpus } from '../support/corpus.ts'
 import { ImageClient, noise, stamped } from '../support/images.ts'
 import { call } from '../support/http.ts'
 import { ManualClock, startService } from '../support/service.ts'
-import sharp from 'sharp'
 
 const logo = readFileSync(new URL('../../assets/catalejo.png', import.meta.url))
 /** What would run if a name or an SVG were taken for more than it is. */
@@ -35,7 +35,7 @@ const open = (path: string) => browser.open(service, path, { imagestore: service
 
 test('the images of a replaced key are neither shown nor selected for the next one', async () => {
   const { key } = await service.newKey('otra', 'imagestore')
-  const { page, context, complaints } = await open('imagenes')
+  const { page } = await open('imagenes')
   await page.getByRole('img', { name: 'Muelle.jpg' }).waitFor()
   await page.locator('.tile').first().getByRole('checkbox').check()
   await page.getByRole('region', { name: '1 seleccionada' }).waitFor()
@@ -46,24 +46,20 @@ test('the images of a replaced key are neither shown nor selected for the next o
   await page.getByText('Todavía no hay imágenes').waitFor()
   assert.equal(await page.getByRole('img', { name: 'Muelle.jpg' }).count(), 0)
   assert.equal(await page.locator('.selection').count(), 0)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('the gallery shows images and searches by name', async () => {
-  const { page, context, complaints, foreign } = await open('imagenes')
+  const { page } = await open('imagenes')
   await page.getByRole('img', { name: 'Muelle.jpg' }).waitFor()
   await page.getByRole('status').filter({ hasText: '3 imágenes' }).waitFor()
   await page.locator('.tile img.loaded').nth(2).waitFor()
   await page.getByRole('searchbox').fill('faro')
   await page.getByRole('status').filter({ hasText: '1 imagen' }).waitFor()
   await page.waitForURL(/search=faro/)
-  assert.deepEqual([complaints, foreign], [[], []])
-  await context.close()
 })
 
 test('a placeholder is shown until the picture has loaded', async () => {
-  const { page, context, complaints } = await open('')
+  const { page } = await open('')
   await page.getByRole('link', { name: /^Imágenes\s*\d/ }).waitFor()
   const held: (() => void)[] = []
   let isHeld = true
@@ -86,12 +82,10 @@ test('a placeholder is shown until the picture has loaded', async () => {
   isHeld = false
   for (const release of held) release()
   await tile.locator('img.loaded').waitFor()
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('pictures that failed to load are requested again after a reconnection', async () => {
-  const { page, context } = await open('')
+  const { page } = await open('')
   await page.getByRole('link', { name: /^Imágenes\s*\d/ }).waitFor()
   const lose = (route: Route) => route.abort('connectionreset')
   await page.route('**/i/*', lose)
@@ -100,11 +94,10 @@ test('pictures that failed to load are requested again after a reconnection', as
   await page.unroute('**/i/*', lose)
   await page.evaluate("window.dispatchEvent(new Event('offline'))")
   await page.locator('.tile img.loaded').nth(2).waitFor()
-  await context.close()
 })
 
 test('uploads by picker, drop and paste each show the message of the API', async () => {
-  const { page, context, complaints } = await open('imagenes')
+  const { page, context } = await open('imagenes')
   await page.getByRole('img', { name: 'Faro.jpg' }).waitFor()
   await page.locator('input[type=file]').setInputFiles([
     { name: 'Catalejo.png', mimeType: 'image/png', buffer: logo },
@@ -155,12 +148,10 @@ test('uploads by picker, drop and paste each show the message of the API', async
   assert.equal(await bar.count(), 0)
   await list.getByRole('button', { name: 'Limpiar la lista' }).click()
   await list.waitFor({ state: 'detached' })
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('details show links for each target, and the playground shows bytes and format', async () => {
-  const { page, context, complaints } = await open('imagenes')
+  const { page, context } = await open('imagenes')
   await page.getByRole('img', { name: 'Muelle.jpg' }).click()
   await page.waitForURL(/imagen=/)
   const dialog = page.getByRole('dialog', { name: 'Muelle.jpg' })
@@ -190,8 +181,6 @@ test('details show links for each target, and the playground shows bytes and for
   await waitForExpression(page, `document.querySelector('.bench-result img')?.naturalWidth === 120`)
   await bench.getByLabel('Ancho').fill('9999')
   await bench.getByText(/El modificador w_9999 no es válido/).waitFor()
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('near-duplicates are compared side by side, and one is deleted', async () => {
@@ -199,7 +188,7 @@ test('near-duplicates are compared side by side, and one is deleted', async () =
   const small = await sharp(source).resize(300).jpeg({ quality: 60 }).toBuffer()
   await client.upload(source, { name: 'Bruma.jpg' })
   const { body } = await client.upload(small, { name: 'Bruma chica.jpg' })
-  const { page, context, complaints } = await open('imagenes?search=bruma')
+  const { page, context } = await open('imagenes?search=bruma')
   await page.getByRole('img', { name: 'Bruma.jpg' }).click()
   const near = page.getByRole('region', { name: 'Similares' })
   await near.getByRole('link', { name: /Bruma chica\.jpg/ }).click()
@@ -262,21 +251,18 @@ test('near-duplicates are compared side by side, and one is deleted', async () =
   await page.getByText('1 imagen en la papelera').waitFor()
   await page.getByRole('dialog', { name: 'Bruma.jpg' }).waitFor()
   assert.equal((await client.get(String(body['hash']))).status, 404)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('duplicates are grouped, and counted on the one shown', async () => {
   const one = await noise(40, 40).png().toBuffer()
   for (const name of ['a', 'b', 'c'])
     await client.upload(stamped(one, name), { name: `repetida ${name}.png` })
-  const { page, context } = await open('imagenes?search=repetida')
+  const { page } = await open('imagenes?search=repetida')
   await page.getByRole('status').filter({ hasText: '3 imágenes' }).waitFor()
   await page.getByRole('button', { name: 'Agrupar duplicadas' }).click()
   await page.getByRole('status').filter({ hasText: '1 imagen' }).waitFor()
   await page.waitForURL(/agrupar/)
   await page.getByText('y 2 duplicadas').waitFor()
-  await context.close()
 })
 
 test('usage shows limits, formats and uploads per day', async () => {
@@ -290,7 +276,7 @@ test('usage shows limits, formats and uploads per day', async () => {
     method: 'POST',
     query: { api: admin, account: 'medida', max_images: 4, max_bytes: 1_000_000 },
   })
-  const { page, context, complaints } = await browser.open(service, 'espacio', { imagestore: client.key })
+  const { page } = await browser.open(service, 'espacio', { imagestore: client.key })
   await page.getByText('de 1 MB').waitFor()
   await page.getByText('de 4', { exact: true }).waitFor()
   await page.getByRole('rowheader', { name: 'image/webp' }).waitFor()
@@ -298,8 +284,6 @@ test('usage shows limits, formats and uploads per day', async () => {
   await uploads.getByText('imágenes: 2').waitFor()
   await uploads.getByText('Ver como tabla').click()
   assert.equal(await uploads.getByRole('rowheader').count(), 1)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('the trash is emptied of all its images after a confirmation', async () => {
@@ -317,7 +301,7 @@ test('the trash is emptied of all its images after a confirmation', async () => 
   await Promise.all(pictures.map((picture, index) => client.upload(picture, { name: `${index}.png` })))
   await service.sql(`UPDATE images SET trashed_at = date`)
   await client.upload(await noise(17, 17).png().toBuffer(), { name: 'queda.png' })
-  const { page, context, complaints } = await browser.open(service, 'imagenes?papelera', {
+  const { page } = await browser.open(service, 'imagenes?papelera', {
     imagestore: service.imageKey,
   })
   await page.getByRole('button', { name: 'Vaciar la papelera' }).click()
@@ -327,8 +311,6 @@ test('the trash is emptied of all its images after a confirmation', async () => 
   await page.getByText('La papelera está vacía').waitFor()
   assert.equal((await client.list({ trash: '1' })).body['total'], 0)
   assert.equal((await client.list()).body['total'], 1)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('deleted images go to the trash, from where they come back or are deleted permanently after a confirmation', async () => {
@@ -338,7 +320,7 @@ test('deleted images go to the trash, from where they come back or are deleted p
   ] as const) {
     await client.upload(await sharp(logo).resize(width).png().toBuffer(), { name: `borrar-${name}.png` })
   }
-  const { page, context, complaints } = await open('imagenes?search=borrar')
+  const { page } = await open('imagenes?search=borrar')
   const picture = (name: string) => page.getByRole('img', { name: `borrar-${name}.png` })
   const choose = async (...names: readonly string[]) => {
     for (const name of names) await page.getByLabel(`Seleccionar borrar-${name}.png`).check()
@@ -383,6 +365,4 @@ test('deleted images go to the trash, from where they come back or are deleted p
   await page.getByRole('link', { name: 'Volver a la galería' }).click()
   await picture('uno').waitFor()
   assert.equal(await picture('dos').count(), 0)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })

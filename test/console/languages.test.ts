@@ -1,10 +1,11 @@
-/** Each language on every screen: nothing of the other, and numbers and dates as people write them. */
+/** Each language on every screen: nothing of the other, errors that are explained, and numbers and dates as people write them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { AUDIT_ACTIONS } from '../../src/http/auth/queries.ts'
 import { startConsole } from '../support/console.ts'
+import type { Visit } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
+import { AUDIT_ACTIONS } from '../../src/http/auth/queries.ts'
 import { ImageClient, noise } from '../support/images.ts'
 import { watch } from '../support/watches.ts'
 
@@ -20,6 +21,117 @@ const { key: admin, id } = await service.newKey('owner', 'admin')
 for (const action of AUDIT_ACTIONS)
   await service.app.context.audit.record({ account: 'owner', keyId: id }, action, 'x')
 const keys = { domainwatch: service.domainKey, imagestore: service.imageKey, admin }
+const open = (path: string, visit?: Visit) => browser.open(service, path, keys, visit)
+
+/** Records the API requests of a page from now on, without their keys. */
+function requests(page: Page): string[] {
+  const seen: string[] = []
+  page.on('request', (request) => {
+    const url = new URL(request.url())
+    url.searchParams.delete('api')
+    if (url.pathname.startsWith('/api/')) seen.push(`${url.pathname}${url.search}`)
+  })
+  return seen
+}
+
+const FILTERS = [
+  [
+    'length=abc',
+    '«largo:abc» no es válido: debe ser un número entre 1 y 63.',
+    '“length:abc” is not valid: it must be a number from 1 to 63.',
+  ],
+  [
+    'min_length=0',
+    '«mínimo:0» no es válido: debe ser un número entre 1 y 63.',
+    '“min:0” is not valid: it must be a number from 1 to 63.',
+  ],
+  [
+    'from=2025-02-30',
+    '«desde:2025-02-30» no es válido: debe ser un día que exista',
+    '“from:2025-02-30” is not valid: it must be an existing day',
+  ],
+  [
+    'last_register=5000',
+    '«inscritos:5000» no es válido: debe ser un número entre 1 y',
+    '“registered:5000” is not valid: it must be a number from 1 to',
+  ],
+  ['status=3', '«estado:3» no es válido', '“state:3” is not valid'],
+] as const
+
+for (const [path, language] of [
+  ['cifras', 'es'],
+  ['dominios', 'en'],
+] as const) {
+  test(`${path}: invalid filters are explained without a request`, async () => {
+    const { page } = await open('', { language })
+    const seen = requests(page)
+    for (const [query, spanish, english] of FILTERS) {
+      await page.goto(`${service.url}/console/${path}?${query}`)
+      const text = language === 'es' ? spanish : english
+      await page.getByRole('alert').getByText(text).first().waitFor()
+      assert.doesNotMatch(await page.locator('main').innerText(), /min_length|last_register|parámetro/)
+      assert.deepEqual(
+        seen.filter((one) => one.includes(query)),
+        [],
+      )
+    }
+  })
+}
+
+test('a rejected request is not repeated, whatever its status', async () => {
+  for (const status of [400, 413]) {
+    const { page, context } = await open('sistema')
+    await page.getByRole('heading', { name: 'Sistema', level: 1 }).waitFor()
+    const seen = requests(page)
+    await page.clock.install()
+    await page.route('**/domainwatch/stats?*', (route) => route.fulfill({ status, body: '' }))
+    await page.getByRole('link', { name: 'Estadísticas' }).click()
+    await page.getByRole('alert').waitFor()
+    // The counts next to the chips need the same data a moment later, and the day strip after that.
+    await page.getByRole('link', { name: 'Dominios' }).click()
+    await page.getByText('2 dominios', { exact: true }).waitFor()
+    await page.clock.fastForward('00:10')
+    await page.getByRole('link', { name: 'Estadísticas' }).click()
+    await page.getByRole('alert').waitFor()
+    assert.deepEqual(
+      seen.filter((one) => one === '/api/v1/domainwatch/stats'),
+      ['/api/v1/domainwatch/stats'],
+    )
+    await context.close()
+  }
+})
+
+test('errors of the service are introduced in English for users of the English console', async () => {
+  const { page } = await open('claves', { language: 'en' })
+  await page.getByRole('button', { name: 'New key' }).click()
+  await page.getByRole('dialog').getByLabel('Account').fill('fotos')
+  await page
+    .getByRole('button', { name: 'Create' })
+    .or(page.getByRole('button', { name: 'Create' }))
+    .click()
+  await page.getByText('The service says: “La cuenta fotos es del servicio imagestore').waitFor()
+})
+
+test('the language defaults to that of the browser, and the chosen one takes precedence', async () => {
+  const title = (page: Page, text: string) => page.getByRole('heading', { name: text }).waitFor()
+  for (const [locale, text] of [
+    ['en-US', 'Sign in to Catalejo'],
+    ['es-MX', 'Entrar a Catalejo'],
+    ['de-DE', 'Entrar a Catalejo'],
+  ] as const) {
+    const { page, context } = await browser.open(service, '', {}, { language: 'browser', locale })
+    await title(page, text)
+    if (locale === 'en-US') {
+      assert.equal(await page.evaluate('document.documentElement.lang'), 'en')
+      await page.getByLabel('Language').selectOption('Español')
+      await title(page, 'Entrar a Catalejo')
+      await page.reload()
+      await title(page, 'Entrar a Catalejo')
+    }
+    await context.close()
+  }
+})
+
 /** All that is read or heard, without the name of the other language and examples of names. */
 async function textsOf(page: Page): Promise<string[]> {
   const found: unknown = await page.evaluate(`[...document.querySelectorAll('body *')].flatMap((element) => [
@@ -48,11 +160,10 @@ const SCREENS = [
 
 for (const [path, text] of SCREENS) {
   test(`in English, nothing on the screen ${path || 'inicio'} is in Spanish`, async () => {
-    const { page, context } = await browser.open(service, path, keys, { language: 'en', locale: 'en-GB' })
+    const { page } = await open(path, { language: 'en', locale: 'en-GB' })
     await page.getByText(text, { exact: false }).first().waitFor()
     const spanish = (await textsOf(page)).filter((one) => /[áéíóúñ¿¡«»]/i.test(one))
     assert.deepEqual(spanish, [])
-    await context.close()
   })
 }
 
@@ -66,7 +177,7 @@ test('the reasons of lookalikes are in the language of the page', async () => {
       ['dominios?ficha=unico', '.sheet .lookalikes'],
       ['triaje', '.triage-card .lookalikes'],
     ] as const) {
-      const { page, context } = await browser.open(service, path, keys, { language })
+      const { page, context } = await open(path, { language })
       await page.locator(list).getByText(reason, { exact: true }).waitFor()
       await context.close()
     }
@@ -74,12 +185,11 @@ test('the reasons of lookalikes are in the language of the page', async () => {
 })
 
 test('one of something is said in the singular', async () => {
-  const { page, context } = await browser.open(service, 'triaje', keys)
+  const { page } = await open('triaje')
   await page.getByText('queda 1', { exact: true }).waitFor()
   await page.goto(`${service.url}/console/dominios`)
   await page.getByRole('button', { name: 'Largo' }).first().click()
   await page.getByRole('button', { name: '1 carácter' }).waitFor()
-  await context.close()
 })
 
 test('dates at home are written in the language of the page', async () => {
@@ -87,7 +197,7 @@ test('dates at home are written in the language of the page', async () => {
     ['es', '4 mar 2025, 05:06'],
     ['en', '4 Mar 2025, 05:06'],
   ] as const) {
-    const { page, context } = await browser.open(service, '', keys, { language })
+    const { page, context } = await open('', { language })
     await page.getByText(text, { exact: true }).first().waitFor()
     await context.close()
   }
@@ -98,15 +208,11 @@ for (const [action, text] of [
   ['Banned images', 'No banned images'],
 ] as const) {
   test(`in English, nothing in the dialog ${action} is in Spanish`, async () => {
-    const { page, context } = await browser.open(service, 'imagenes', keys, {
-      language: 'en',
-      locale: 'en-GB',
-    })
+    const { page } = await open('imagenes', { language: 'en', locale: 'en-GB' })
     await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('button', { name: action }).click()
     await page.getByRole('dialog').getByText(text).waitFor()
     const spanish = (await textsOf(page)).filter((one) => /[áéíóúñ¿¡«»]/i.test(one))
     assert.deepEqual(spanish, [])
-    await context.close()
   })
 }

@@ -18,7 +18,7 @@ const box = (page: Page) => page.getByRole('searchbox')
 const offers = (page: Page) => page.getByRole('listbox', { name: 'Completar' }).getByRole('option')
 
 test('filters and their values are completed by keys and by the pointer, while the table follows', async () => {
-  const { page, context, complaints } = await open('dominios')
+  const { page } = await open('dominios')
   await domainRow(page, 'sol').waitFor()
   await box(page).pressSequentially('lar')
   assert.deepEqual(await offers(page).allTextContents(), ['largo:Largo'])
@@ -38,12 +38,10 @@ test('filters and their values are completed by keys and by the pointer, while t
   assert.equal(await offers(page).count(), 0)
   await box(page).fill('desde:')
   assert.match((await offers(page).allTextContents())[1] ?? '', /^desde:\d{4}-\d\d-\d\dayer$/)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('the days offered are those of the calendar, also when the clocks change', async () => {
-  const { page, context } = await open('dominios')
+  const { page } = await open('dominios')
   const answer = async (route: Route) => {
     if (route.request().url().includes('/events?')) return route.abort()
     const response = await route.fetch()
@@ -62,11 +60,10 @@ test('the days offered are those of the calendar, also when the clocks change', 
     'desde:2026-03-28hace 7 días',
     'desde:2026-03-05hace 30 días',
   ])
-  await context.close()
 })
 
 test('an unknown word is underlined, with an explanation below', async () => {
-  const { page, context } = await open('dominios')
+  const { page } = await open('dominios')
   await domainRow(page, 'sol').waitFor()
   const reason = page.locator('.query-fault')
   await box(page).fill('casa largo:muy')
@@ -88,11 +85,10 @@ test('an unknown word is underlined, with an explanation below', async () => {
   await box(page).fill('casa')
   await domainRow(page, 'casa-azul').waitFor()
   assert.equal(await reason.textContent(), '')
-  await context.close()
 })
 
 test('a URL is searched for by its name, and further typing keeps the text', async () => {
-  const { page, context } = await open('dominios')
+  const { page } = await open('dominios')
   await domainRow(page, 'sol').waitFor()
   await box(page).fill('https://www.casa-azul.cl/')
   await domainRow(page, 'casa-azul').waitFor()
@@ -102,7 +98,6 @@ test('a URL is searched for by its name, and further typing keeps the text', asy
   await box(page).fill('lar')
   await offers(page).first().waitFor()
   assert.deepEqual(await accessibilityViolations(page), [])
-  await context.close()
 })
 
 test('existing tags are completed in the query box and the tag field, most frequent first', async () => {
@@ -116,7 +111,7 @@ test('existing tags are completed in the query box and the tag field, most frequ
   // Later changes of others do not make a tag unknown.
   const later = Array.from({ length: 250 }, (_, i) => record(`otro${i}`, { date_reg: '2020-01-01 00:00:00' }))
   await stored(service, later, { encoding: 'json' })
-  const { page, context, complaints } = await open('dominios')
+  const { page } = await open('dominios')
   await domainRow(page, 'sol').waitFor()
   await box(page).fill('etiqueta:p')
   await offers(page).nth(2).waitFor()
@@ -148,13 +143,11 @@ test('existing tags are completed in the query box and the tag field, most frequ
     .evaluateAll((all) => all.map((one) => one.getAttribute('value')))
   assert.deepEqual(values, ['palabra', 'pasada', 'venta'])
   assert.deepEqual(await accessibilityViolations(page), [])
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('imported numbers are words and chips, and the form says what each signal means', async () => {
   await imported(service, 'casa,volumen,120\nfaro,volumen,9.5\n', { format: 'numbers' })
-  const { page, context, complaints } = await open('dominios')
+  const { page } = await open('dominios')
   await domainRow(page, 'sol').waitFor()
   await box(page).fill('num-volumen-mínimo:muchos ')
   await page.getByText('debe ser un número decimal').first().waitFor()
@@ -172,6 +165,4 @@ test('imported numbers are words and chips, and the form says what each signal m
   await page.waitForURL(/syllables=1/)
   await domainRow(page, 'sol').waitFor()
   await domainRow(page, 'casa').waitFor({ state: 'detached' })
-  assert.deepEqual(complaints, [])
-  await context.close()
 })

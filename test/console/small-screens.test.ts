@@ -45,21 +45,19 @@ test('at 320 pixels, the bar says that the connection is lost', async () => {
   await page.locator('.bar').getByText('Sin conexión con el servicio').waitFor()
   const { x, width } = await getBox(page.locator('.bar').getByRole('button', { name: '¿Cómo funciona?' }))
   assert.ok(x >= 0 && x + width <= 320)
-  await context.close()
 })
 
 test('at 320 pixels, the last entry of the menu of the session can be scrolled to', async () => {
-  const { page, context } = await browser.open(service, 'dominios', keys, { width: 320, height: 256 })
+  const { page } = await browser.open(service, 'dominios', keys, { width: 320, height: 256 })
   await page.getByRole('button', { name: /^Mi sesión/ }).click()
   const signOut = page.getByRole('button', { name: 'Salir' })
   await signOut.scrollIntoViewIfNeeded()
   const { y, height } = await getBox(signOut)
   assert.ok(y + height <= 256, String(y + height))
-  await context.close()
 })
 
 test('on narrow screens, long tags leave room for the name, and the table does not scroll sideways', async () => {
-  const { page, context } = await browser.open(service, 'dominios', keys)
+  const { page } = await browser.open(service, 'dominios', keys)
   const row = domainRow(page, 'corto')
   await row.getByText('Revisión').waitFor()
   for (const width of [640, 390, 320]) {
@@ -69,11 +67,10 @@ test('on narrow screens, long tags leave room for the name, and the table does n
     assert.ok((await getBox(domainRow(page, LONG).locator('.cell-name'))).width > 120, `${width} pixels`)
     assert.equal(await getOverflow(page.getByRole('grid')), 0)
   }
-  await context.close()
 })
 
 test('on wide screens, the account that holds a name and its tags are shortened, and other marks are in sight', async () => {
-  const { page, context } = await browser.open(service, 'dominios', keys)
+  const { page } = await browser.open(service, 'dominios', keys)
   for (const width of [1_440, 1_024]) {
     await page.setViewportSize({ width, height: 900 })
     await fits(page, width)
@@ -86,11 +83,10 @@ test('on wide screens, the account that holds a name and its tags are shortened,
       assert.ok(end(await getBox(last)) <= end(await getBox(cell)), name)
     }
   }
-  await context.close()
 })
 
 test('a screen at 400 % leaves room for rows of the table and for the name to decide about', async () => {
-  const { page, context } = await browser.open(service, 'dominios', keys, { width: 320, height: 256 })
+  const { page } = await browser.open(service, 'dominios', keys, { width: 320, height: 256 })
   await domainRow(page, 'corto').waitFor()
   assert.ok((await getBox(page.getByRole('grid'))).height >= 160)
   await page.goto(`${service.url}/console/triaje?search=${FREE}`)
@@ -98,20 +94,18 @@ test('a screen at 400 % leaves room for rows of the table and for the name to de
   await name.waitFor()
   const buttons = await getBox(page.getByRole('button', { name: 'Descartar' }))
   assert.ok(buttons.y >= (await getBox(name)).y + (await getBox(name)).height)
-  await context.close()
 })
 
 test('at 390 pixels, every option of a form fits into its list', async () => {
-  const { page, context } = await browser.open(service, 'vigilancias?nueva=', keys, { width: 390 })
+  const { page } = await browser.open(service, 'vigilancias?nueva=', keys, { width: 390 })
   const lists = page.getByRole('dialog').getByRole('combobox')
   await lists.first().waitFor()
   for (const list of await lists.all()) {
     const room = (await getBox(list)).width
     // As wide as its widest option, with the arrow.
-    await list.evaluate((element) => element.setAttribute('style', 'width: max-content; max-width: none'))
+    await list.evaluate(({ style }) => Object.assign(style, { width: 'max-content', maxWidth: 'none' }))
     assert.ok((await getBox(list)).width <= room, await list.innerText())
   }
-  await context.close()
 })
 
 test('a wrong word in the query leaves the buttons next to it where they are', async () => {
@@ -130,22 +124,20 @@ test('a wrong word in the query leaves the buttons next to it where they are', a
 })
 
 test('a finished triage offers to look for more with a button of the usual height', async () => {
-  const { page, context } = await browser.open(service, 'triaje?search=zzz', keys)
+  const { page } = await browser.open(service, 'triaje?search=zzz', keys)
   assert.ok((await getBox(page.getByRole('button', { name: 'Buscar más' }))).height <= 48)
-  await context.close()
 })
 
 test('an unknown address has a heading and leads home', async () => {
-  const { page, context } = await browser.open(service, 'no-existe', keys)
+  const { page } = await browser.open(service, 'no-existe', keys)
   await page.getByRole('heading', { level: 1, name: 'Página no encontrada' }).waitFor()
   await page.getByRole('main').getByRole('link', { name: 'Inicio' }).click()
   await page.getByRole('heading', { level: 1, name: 'Inicio' }).waitFor()
-  await context.close()
 })
 
 test('the home of an empty installation shows the first steps, and no figures of nothing', async () => {
   await using empty = await startService()
-  const { page, context } = await browser.open(empty, '', {
+  const { page } = await browser.open(empty, '', {
     domainwatch: empty.domainKey,
     imagestore: empty.imageKey,
   })
@@ -153,5 +145,4 @@ test('the home of an empty installation shows the first steps, and no figures of
   await page.getByRole('link', { name: 'Suba la primera imagen' }).waitFor()
   await page.locator('.bones').waitFor({ state: 'detached' })
   assert.equal(await page.locator('.tile-figure').count(), 0)
-  await context.close()
 })

@@ -17,7 +17,7 @@ const heads = (page: Page) => domainGrid(page).getByRole('columnheader').allText
 const rowAt = (page: Page, index: number) => page.locator(`#row-${index} .cell-name`)
 
 test('End scrolls to the last of a hundred thousand rows, Home to the first, and rows load in between', async () => {
-  const { page, context, complaints } = await open('dominios')
+  const { page } = await open('dominios')
   const asked: string[] = []
   page.on('request', (request) => {
     if (request.url().includes('/list?')) asked.push(new URL(request.url()).search)
@@ -58,12 +58,10 @@ test('End scrolls to the last of a hundred thousand rows, Home to the first, and
   await rowAt(page, 0).waitFor()
   assert.equal(await rowAt(page, 0).textContent(), `${first?.name}.cl`)
   assert.deepEqual(await page.evaluate('[...shownFirst]'), [`${first?.name}.cl`])
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('rows load wherever the scroll bar is dragged to from the end', async () => {
-  const { page, context, complaints } = await open('dominios')
+  const { page } = await open('dominios')
   await rowAt(page, 0).waitFor()
   await domainGrid(page).focus()
   await page.keyboard.press('End')
@@ -75,12 +73,16 @@ test('rows load wherever the scroll bar is dragged to from the end', async () =>
     await rowAt(page, index).waitFor()
     assert.equal(await rowAt(page, index).textContent(), `${newest[index]?.name}.cl`)
   }
-  assert.deepEqual(complaints, [])
-  await context.close()
+})
+
+test('home shows the exact total', async () => {
+  const { page } = await open('')
+  const total = new Intl.NumberFormat('es-CL').format(REAL_SIZE)
+  await page.getByRole('link', { name: `Dominios guardados ${total}` }).waitFor()
 })
 
 test('End waits for the count on a slow line, and says so', async () => {
-  const { page, context } = await open('dominios')
+  const { page } = await open('dominios')
   const held = Promise.withResolvers<void>()
   await page.route('**/domainwatch/stats?*', async (route) => {
     await held.promise
@@ -94,11 +96,10 @@ test('End waits for the count on a slow line, and says so', async () => {
   held.resolve()
   await rowAt(page, REAL_SIZE - 1).waitFor()
   await page.getByText('Yendo al final…').waitFor({ state: 'detached' })
-  await context.close()
 })
 
 test('columns, their widths and the row density are configurable by pointer and keyboard, and remembered', async () => {
-  const { page, context, complaints } = await open('dominios')
+  const { page } = await open('dominios')
   await rowAt(page, 0).waitFor()
   await page.getByRole('button', { name: 'Columnas' }).click()
   await page.getByRole('checkbox', { name: 'Modificación' }).check()
@@ -138,12 +139,10 @@ test('columns, their widths and the row density are configurable by pointer and 
     page,
     `document.querySelector('#row-0 .cell-name').getBoundingClientRect().width > 300`,
   )
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('a column with the same value in every row is hidden until it is chosen', async () => {
-  const { page, context } = await open('dominios')
+  const { page } = await open('dominios')
   await page.getByText(/^En todas las filas: /).waitFor()
   const said = (await page.getByText(/^En todas las filas: /).textContent()) ?? ''
   assert.ok(said.includes('Inscrito · grupo'), said)
@@ -151,7 +150,6 @@ test('a column with the same value in every row is hidden until it is chosen', a
   await page.getByRole('button', { name: 'Columnas' }).click()
   await page.getByRole('checkbox', { name: 'Estado' }).check()
   await domainGrid(page).getByRole('columnheader', { name: 'Estado' }).waitFor()
-  await context.close()
 })
 
 test('rows show the time of deletion, tags, a note and who has decided', async () => {
@@ -159,7 +157,7 @@ test('rows show the time of deletion, tags, a note and who has decided', async (
   await stored(small, [record('libre'), record('otro')])
   await update(small, [{ domain: 'libre', status: 0 }])
   await update(small, [{ domain: 'libre', seen: 1, note: 'preguntar a Ana', tags: ['marca'] }])
-  const { page, context, complaints } = await browser.open(small, 'dominios', {
+  const { page } = await browser.open(small, 'dominios', {
     domainwatch: small.domainKey,
   })
   const row = page.getByRole('row').filter({ hasText: 'libre.cl' })
@@ -186,8 +184,6 @@ test('rows show the time of deletion, tags, a note and who has decided', async (
   await page.getByRole('link', { name: 'Inicio' }).click()
   const gone = page.getByRole('region', { name: 'Últimos eliminados' })
   await gone.getByText(`${shownDay('5 ene', 2026)}, 10:20`).waitFor()
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('a click on a column header sorts by it, and the next one reverses the order', async () => {
@@ -197,7 +193,7 @@ test('a click on a column header sorts by it, and the next one reverses the orde
     record('aaaa', { date_reg: '2026-01-02 10:00:00' }),
     record('c', { date_reg: '2026-01-01 10:00:00' }),
   ])
-  const { page, context, complaints } = await browser.open(small, 'dominios', {
+  const { page } = await browser.open(small, 'dominios', {
     domainwatch: small.domainKey,
   })
   const names = (wanted: string) =>
@@ -226,6 +222,4 @@ test('a click on a column header sorts by it, and the next one reverses the orde
   await page.getByRole('complementary', { name: 'Detalles de bb.cl' }).waitFor()
   await head('Inscripción').getByRole('button').click()
   await names('bb,aaaa,c')
-  assert.deepEqual(complaints, [])
-  await context.close()
 })

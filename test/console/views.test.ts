@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
-import { assertAccessible, domainRow } from '../support/browser.ts'
+import { domainRow } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
 
@@ -17,7 +17,7 @@ const open = (path: string, keys: Readonly<Record<string, string>> = { domainwat
 const views = (page: Page) => page.getByRole('navigation').getByRole('listitem').filter({ hasText: /casas/ })
 
 test('a view is saved by name, counted in the side bar, opened there, and removed', async () => {
-  const { page, context, complaints } = await open('dominios?search=casa')
+  const { page } = await open('dominios?search=casa')
   await domainRow(page, 'casa-azul').waitFor()
   await page.getByRole('button', { name: 'Más', exact: true }).click()
   await page.getByRole('button', { name: 'Guardar esta vista' }).click()
@@ -39,17 +39,13 @@ test('a view is saved by name, counted in the side bar, opened there, and remove
   await views(page).getByRole('link').click()
   await domainRow(page, 'casa-azul').waitFor()
   assert.equal(await page.getByRole('searchbox').inputValue(), 'casa')
-  await assertAccessible(page)
-  await page.setViewportSize({ width: 1_440, height: 900 })
   await page.getByRole('button', { name: 'Más', exact: true }).click()
   await page.getByRole('button', { name: 'Quitar la vista guardada' }).click()
   await views(page).waitFor({ state: 'detached' })
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('changes in a view since it was last opened are counted next to it', async () => {
-  const { page, context } = await open('dominios?search=casa')
+  const { page } = await open('dominios?search=casa')
   await domainRow(page, 'casa-azul').waitFor()
   await page.getByRole('button', { name: 'Más', exact: true }).click()
   await page.getByRole('button', { name: 'Guardar esta vista' }).click()
@@ -66,7 +62,6 @@ test('changes in a view since it was last opened are counted next to it', async 
   await page.getByRole('button', { name: 'Más', exact: true }).click()
   await page.getByRole('button', { name: 'Quitar la vista guardada' }).click()
   await views(page).waitFor({ state: 'detached' })
-  await context.close()
 })
 
 test('a view that a member shares is in the side bar and the palette of the others, who cannot remove it', async () => {
@@ -96,13 +91,12 @@ test('a view that a member shares is in the side bar and the palette of the othe
     // It may be kept as one's own, by a key that may write.
     const save = other.getByRole('button', { name: 'Guardar esta vista' })
     assert.equal(await save.count(), scope === 'write' ? 1 : 0)
-    assert.deepEqual(colleague.complaints, [])
     await colleague.context.close()
   }
 })
 
 test('the owner of a saved view renames it, stops sharing it and shares it again', async () => {
-  const { page, context, complaints } = await open('dominios?search=casa')
+  const { page } = await open('dominios?search=casa')
   const { key } = await service.newKey('Ana', 'domainwatch')
   const colleague = await open('', { domainwatch: key })
   await views(colleague.page).getByText('de grupo').waitFor()
@@ -127,13 +121,10 @@ test('the owner of a saved view renames it, stops sharing it and shares it again
     await colleague.page.getByRole('region', { name: 'Últimos eliminados' }).getByText('faro.cl').waitFor()
     assert.equal(await views(colleague.page).count(), isShared ? 1 : 0)
   }
-  assert.deepEqual([...complaints, ...colleague.complaints], [])
-  await context.close()
-  await colleague.context.close()
 })
 
 test('views that an earlier console kept in the browser are moved to the service once', async () => {
-  const { page, context, complaints } = await browser.open(service, '', {})
+  const { page } = await browser.open(service, '', {})
   const { key } = await service.newKey('Eva', 'domainwatch')
   const kept = [
     { name: '', query: '', visited: '2026-01-05 09:10:00' },
@@ -163,6 +154,4 @@ test('views that an earlier console kept in the browser are moved to the service
   await page.reload()
   await views(page).filter({ hasText: 'Las casas' }).waitFor()
   assert.deepEqual(await list(), [])
-  assert.deepEqual(complaints, [])
-  await context.close()
 })

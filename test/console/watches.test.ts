@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startConsole } from '../support/console.ts'
-import { accessibilityViolations, assertAccessible, copyWith } from '../support/browser.ts'
+import { accessibilityViolations, copyWith } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
@@ -19,7 +19,7 @@ const open = (path: string) => browser.open(service, path, { domainwatch: servic
 
 test('a view is watched: its secret and feed are shown once, its webhook is tested, and it is deleted', async () => {
   using receiver = await WebhookReceiver.start()
-  const { page, context, complaints, foreign } = await open('dominios?search=casa&status=0&sort=asc')
+  const { page, context } = await open('dominios?search=casa&status=0&sort=asc')
   await page.getByRole('row').filter({ hasText: 'casa.cl' }).waitFor()
   await page.getByRole('button', { name: 'Más', exact: true }).click()
   await page.getByRole('button', { name: 'Crear alerta de esta vista' }).click()
@@ -62,7 +62,6 @@ test('a view is watched: its secret and feed are shown once, its webhook is test
   receiver.answer = (response) => void response.writeHead(500).end()
   await item.getByRole('button', { name: /^Probar/ }).click()
   await page.getByText(/^La prueba falló: .*500/).waitFor()
-  await assertAccessible(page)
 
   const remove = async () => {
     await item.getByRole('button', { name: /^Más/ }).click()
@@ -76,24 +75,21 @@ test('a view is watched: its secret and feed are shown once, its webhook is test
   await question.getByRole('button', { name: 'Eliminar' }).click()
   await page.getByText('Todavía no hay alertas').waitFor()
   assert.deepEqual(await getWatches(service), [])
-  assert.deepEqual([complaints, foreign], [[], []])
-  await context.close()
 })
 
 test('a name of one long word stays within the dialog', async () => {
   const name = 'w'.repeat(80)
   const { id } = await watch(service, { name, atom: '' })
-  const { page, context } = await open('vigilancias')
+  const { page } = await open('vigilancias')
   const item = page.getByRole('listitem', { name, exact: true })
   await item.getByRole('button', { name: /^Editar/ }).click()
   const dialog = page.getByRole('dialog', { name: `Editar «${name}»` })
   assert.equal(await dialog.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth), 0)
   await removeWatch(service, id)
-  await context.close()
 })
 
 test('lookalikes of a name are watched from its details', async () => {
-  const { page, context, complaints } = await open(`dominios?ficha=${encodeURIComponent('ñandú')}`)
+  const { page } = await open(`dominios?ficha=${encodeURIComponent('ñandú')}`)
   await page.getByRole('complementary').getByRole('link', { name: 'Crear alerta de parecidos' }).click()
   const form = page.getByRole('dialog', { name: 'Nueva alerta' })
   assert.equal(await form.getByLabel('Parecidos a estos nombres').inputValue(), 'ñandú')
@@ -123,14 +119,12 @@ test('lookalikes of a name are watched from its details', async () => {
   const [kept] = await getWatches(service)
   const filters = { similar: 'ñandú', remind: '0' }
   assert.deepEqual([kept?.['filters'], kept?.['changes'], kept?.['atom']], [filters, 'all', 1])
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('a watch is edited, shared, paused and resumed; its secret is rotated and shown once', async () => {
   using receiver = await WebhookReceiver.start()
   const made = await watch(service, { name: 'Cambiante', search: 'casa', rev: '', url: receiver.url })
-  const { page, context, complaints } = await open('vigilancias')
+  const { page } = await open('vigilancias')
   const item = (name: string) => page.getByRole('listitem', { name, exact: true })
   const shown = async () => (await getWatches(service)).find(({ id }) => id === made.id)
   const choose = async (action: string, name = 'Otra') => {
@@ -181,7 +175,6 @@ test('a watch is edited, shared, paused and resumed; its secret is rotated and s
   await choose('Pausar')
   await item('Otra').getByText('En pausa').waitFor()
   assert.equal((await shown())?.['paused'], 1)
-  await assertAccessible(page)
   await choose('Reanudar')
   await item('Otra').getByText('En pausa').waitFor({ state: 'detached' })
   assert.equal((await shown())?.['paused'], 0)
@@ -203,8 +196,6 @@ test('a watch is edited, shared, paused and resumed; its secret is rotated and s
   const [tried] = receiver.received
   assert.ok(tried !== undefined)
   verify([secret, made.secret], tried)
-  assert.deepEqual(complaints, [])
-  await context.close()
   await removeWatch(service, made.id)
 })
 
@@ -212,7 +203,7 @@ test('an edit does not overwrite the edit of a colleague unless the user saves a
   const ana = (await service.newKey('Ana', 'domainwatch')).key
   const { id } = await watch(service, { name: 'Grupo', search: 'casa', atom: '', shared: 1 })
   const shown = async () => (await getWatches(service)).find((one) => one['id'] === id)
-  const { page, context, complaints } = await open('vigilancias')
+  const { page } = await open('vigilancias')
   const form = page.getByRole('dialog', { name: /^Editar/ })
   const edit = (name: string) =>
     page
@@ -238,8 +229,6 @@ test('an edit does not overwrite the edit of a colleague unless the user saves a
   await save()
   await form.getByText(/^Otra persona cambió lo mismo mientras tanto/).waitFor()
   assert.deepEqual((await shown())?.['filters'], { length: '4' })
-  assert.deepEqual(complaints, [])
-  await context.close()
   await removeWatch(service, id)
 })
 
@@ -270,7 +259,6 @@ test('pausing a watch without a connection is done when it is back', async () =>
   await page.locator('.toast').filter({ hasText: 'Sin conexión: se guardará cuando vuelva.' }).waitFor()
   await context.setOffline(false)
   await item.getByText('En pausa').waitFor()
-  await context.close()
   await removeWatch(service, id)
 })
 
@@ -283,7 +271,7 @@ test('deliveries are listed with their errors explained, and sent again, also on
   await stored(service, [record('entrega1'), record('entrega2')])
   await receiver.until(1)
   await watchUntil(service, id, ({ attempts }) => attempts === 1)
-  const { page, context, complaints } = await browser.open(service, 'vigilancias', {
+  const { page } = await browser.open(service, 'vigilancias', {
     domainwatch: service.domainKey,
   })
   await page.setViewportSize({ width: 390, height: 844 })
@@ -308,8 +296,6 @@ test('deliveries are listed with their errors explained, and sent again, also on
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true)
   await page.goBack()
   await list.waitFor({ state: 'detached' })
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('another member sees shared watches with their owner, in English, without what belongs to the owner, and no others', async () => {
@@ -317,7 +303,7 @@ test('another member sees shared watches with their owner, in English, without w
   const url = 'http://127.0.0.1:9/avisos'
   const common = await watch(service, { name: 'Común', url, shared: 1 })
   const own = await watch(service, { name: 'Propia', atom: '' })
-  const { page, context, complaints } = await browser.open(
+  const { page, context } = await browser.open(
     service,
     'vigilancias',
     { domainwatch: key },
@@ -346,7 +332,6 @@ test('another member sees shared watches with their owner, in English, without w
   await page.getByText('It has sent nothing in the last 30 days.').waitFor()
   assert.equal(await page.getByRole('listitem', { name: 'Propia' }).count(), 0)
   assert.deepEqual(await accessibilityViolations(page), [])
-  assert.deepEqual(complaints, [])
   await context.close()
   for (const { id } of [common, own]) await removeWatch(service, id)
 })
@@ -356,7 +341,7 @@ test('a mail address is shown as unconfirmed until its reader confirms it by the
   await using service = await startService({ flags: mailFlags(server) })
   await watch(service, { name: 'Por correo', starts: 'correo', to: 'mailto:ana@example.cl' })
   await eventually(() => server.mails.length === 1)
-  const { page, context, complaints } = await browser.open(service, 'vigilancias', {
+  const { page, context } = await browser.open(service, 'vigilancias', {
     domainwatch: service.domainKey,
   })
   const item = page.getByRole('listitem', { name: 'Por correo' })
@@ -373,14 +358,12 @@ test('a mail address is shown as unconfirmed until its reader confirms it by the
   await page.reload()
   await item.getByText('mailto:ana@example.cl').waitFor()
   assert.equal(await item.getByText('Por confirmar').count(), 0)
-  assert.deepEqual(complaints, [])
-  await context.close()
 })
 
 test('a watch has several destinations, a daily digest and a language; secrets in addresses stay hidden', async () => {
   using receiver = await WebhookReceiver.start()
   const server = new URL('/tema-secreto', receiver.url).href
-  const { page, context, complaints } = await open('vigilancias?nueva=')
+  const { page } = await open('vigilancias?nueva=')
   const form = page.getByRole('dialog', { name: 'Nueva alerta' })
   await form.getByLabel('Nombre de la alerta').fill('Al teléfono')
   await form.getByLabel('Otros destinos').fill(`ntfy:${server}\ntelegram:1`)
@@ -423,7 +406,5 @@ test('a watch has several destinations, a daily digest and a language; secrets i
   receiver.answer = (response) => void response.writeHead(404).end()
   await item.getByRole('button', { name: /^Probar/ }).click()
   await page.getByText(/^La prueba falló/).waitFor()
-  assert.deepEqual(complaints, [])
-  await context.close()
   await removeWatch(service, String(edited?.['id']))
 })
