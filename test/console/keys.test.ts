@@ -1,4 +1,4 @@
-/** Keys act on what is highlighted, close what is innermost, and leave the focus where its user goes on; gestures may be quick. */
+/** Keys act on what is highlighted, close what is innermost, and leave the focus where its user continues; gestures may be quick. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Route, Page, Locator } from 'playwright-core'

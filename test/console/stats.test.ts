@@ -106,7 +106,7 @@ test('changes by others appear in place, and new names are announced', async () 
   await page.getByText('En vivo').waitFor()
   await update(service, [{ domain: 'libre', revision: 1 }])
   await row('libre').getByText('Revisión').waitFor()
-  // Whoever discards a name, it says how long it can be restored.
+  // A name says, whatever member discards it, how long it can be restored.
   await update(service, [{ domain: 'libre', discarded: 1 }])
   const left = row('libre').getByText(/Descartado, quedan/)
   await left.waitFor({ state: 'attached' })
