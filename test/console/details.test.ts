@@ -4,9 +4,11 @@ import { ns, RCODE, startScriptedDns, type Handler } from '../dns/scripted.ts'
 import { startConsole } from '../support/console.ts'
 import { shownDay } from '../support/browser.ts'
 import { DNS, record, stored, update } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
 import { ManualClock } from '../support/service.ts'
 
+const HISTORY = '/api/v1/domainwatch/history'
 const HOUR_MS = 3_600_000
 const clock = new ManualClock('2026-01-15T12:00:00Z')
 const answers: Record<string, ReturnType<Handler>> = {}
@@ -24,6 +26,11 @@ test('the history shows author, time and values of each change, and changes of n
   await stored(service, [record('casa'), record('casas')])
   clock.advance(HOUR_MS)
   await asked('a.nic.cl', 'b.nic.cl')
+  // Of the answers between two writes, the last one counts.
+  await eventually(async () => {
+    const query = { api: service.domainKey, domain: 'casa' }
+    return (await call(service, HISTORY, { query })).text.includes('a.nic.cl')
+  })
   clock.advance(HOUR_MS)
   await stored(service, [record('casa', { status: 0 })], { key })
   clock.advance(HOUR_MS)

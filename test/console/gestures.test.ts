@@ -303,7 +303,10 @@ test('j and k move past the first page of rows, and stay at a name that a link o
   const { page } = await open(`dominios?ficha=${encodeURIComponent(nameAt(198))}`)
   const sheet = (name: string) => page.getByRole('complementary', { name: `Detalles de ${name}.cl` })
   await sheet(nameAt(198)).waitFor()
-  await page.locator('#row-198.active').waitFor()
+  await page
+    .locator('.table-row.active')
+    .getByText(`${nameAt(198)}.cl`, { exact: true })
+    .waitFor()
   await domainRow(page, nameAt(201)).waitFor()
   for (const at of [199, 200, 201]) {
     await page.keyboard.press('j')

@@ -178,6 +178,7 @@ test('in a list that is to be imported, and before a key is revoked', async () =
   const file = { name: `${TEXTS[0]}.txt`, mimeType: 'text/plain', buffer: Buffer.from(lines.join('\n')) }
   await page.locator('input[type=file]').setInputFiles(file)
   await page.getByText(`${TEXTS[0]}.txt`, { exact: true }).waitFor()
+  await page.getByLabel('Formato').selectOption('Eliminados')
   await page.getByRole('button', { name: 'Importar', exact: true }).click()
   const row = page.getByRole('region', { name: 'Importaciones anteriores' }).getByRole('row')
   await row.getByText('<img src=x onerror=alert(1)>.png.txt').waitFor()

@@ -127,7 +127,7 @@ const FAULTS = `(() => {
 
 const getFaults = async (page: Page): Promise<unknown> => page.evaluate(FAULTS)
 
-suite('every screen', { concurrency: 3 }, () => {
+suite('every screen', () => {
   for (const [name, path, sign, act] of SCREENS) {
     test(name, async () => {
       const keys =

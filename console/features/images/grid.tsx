@@ -118,6 +118,9 @@ export function Grid({ images, selected, actions, onEnd }: Props) {
   )
 }
 
+/** Browsers fetch images to their end that were removed: on a slow line, those in sight would wait for them. */
+const cancelOnRemoval = (image: HTMLImageElement) => () => image.removeAttribute('src')
+
 /** An image of the gallery: its blurred placeholder, then the image over it. */
 export function Thumb({ image, height }: { image: ImageRecord; height: number }) {
   const [state, setState] = useState<'loading' | 'loaded' | 'broken'>('loading')
@@ -143,6 +146,7 @@ export function Thumb({ image, height }: { image: ImageRecord; height: number })
       style={isBehind ? { backgroundImage: `url("${placeholder.url}")` } : {}}
     >
       <img
+        ref={cancelOnRemoval}
         className={state === 'loaded' ? 'loaded' : ''}
         src={thumbOf(image, height)}
         alt={image.name}
