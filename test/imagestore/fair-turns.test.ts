@@ -163,7 +163,7 @@ test('a long wait ends with 503', { skip: balanced, timeout: 300_000 }, async ()
   assert.ok(visitors < 30, `${visitors} visitors joined`)
   for (const response of joined) assert.deepEqual(plain(await answerOf(await response)), OVERLOAD)
   // Usual images of others do not wait for heavy ones at all.
-  const other = await newClient('otra')
+  const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
   assert.equal((await other.upload(drawing(20, 20))).status, 200)
   stop.abort()
   await running
@@ -175,7 +175,7 @@ test(
   async () => {
     await using service = await startService({ flags, limits: { ...limits, ...patient } })
     const client = new ImageClient(service.url, service.imageKey)
-    const other = await newClient('otra')
+    const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
     const stop = new AbortController()
     const uploads = new Settled()
     for (const bytes of styled) uploads.add(other.upload(bytes, {}, stop.signal))
