@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { raw, sql } from '../../src/storage/database/sql.ts'
-import { catalejoHere } from '../support/cli.ts'
+import { catalejo, catalejoHere } from '../support/cli.ts'
 import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
@@ -94,7 +94,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => 
       ['key', 'list'],
     ]) {
       const place = ['--data', folder.path, '--database-url', absent]
-      const { code, stderr, stdout } = await catalejoHere([...args, ...place])
+      const { code, stderr, stdout } = await catalejo([...args, ...place])
       assert.equal(code, 1)
       assert.match(
         stderr,

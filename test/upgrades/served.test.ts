@@ -84,11 +84,12 @@ async function assertAnswers(old: TestService, hasDecisions: boolean): Promise<v
   assert.ok((await names(old)).includes('nuevo'))
   const { database } = old.app.context
   // On PostgreSQL the log ends before the first transaction that runs.
-  await eventually(async () => {
+  const logged = async () => {
     const page = await database.changes.since(await database.changes.start(), 1_000)
     assert.ok(page.kind === 'page')
-    return page.changes.some(({ key, kind }) => key === 'casa' && kind === 'changed')
-  })
+    return page.changes
+  }
+  await eventually(async () => (await logged()).some(({ key, kind }) => key === 'casa' && kind === 'changed'))
   // Neither other records nor changes from before say that anyone has seen them.
   const decision = [null, null, null, null]
   assert.deepEqual(
@@ -97,7 +98,7 @@ async function assertAnswers(old: TestService, hasDecisions: boolean): Promise<v
     ),
     [decision],
   )
-  for (const { key, after, topic } of page.changes) {
+  for (const { key, after, topic } of await logged()) {
     if (topic === 'domain' && key !== 'anotado' && after !== null)
       assert.deepEqual([after['seen_at'], after['seen_by'], after['note'], after['tags']], decision)
   }
