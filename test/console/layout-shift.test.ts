@@ -1,7 +1,7 @@
 /** What comes late on a slow line does not move what is read or pressed already; people who prefer less motion or other colours. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Locator } from 'playwright-core'
+import type { Locator, Request } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
 import { domainGrid, domainRow, waitForExpression } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
@@ -67,11 +67,20 @@ for (const width of [390, 1_440]) {
       const { promise, resolve } = Promise.withResolvers<void>()
       last = promise
       await before
-      const response = page.waitForResponse((one) => one.request() === route.request())
-      await route.continue()
-      await (await response).finished()
-      await page.evaluate('new Promise((draw) => requestAnimationFrame(() => requestAnimationFrame(draw)))')
-      resolve()
+      const isThis = (one: Request) => one === route.request()
+      const ended = Promise.race([
+        page.waitForEvent('requestfinished', isThis),
+        page.waitForEvent('requestfailed', isThis),
+      ])
+      try {
+        await route.continue()
+        await ended
+        await page.evaluate('new Promise((draw) => requestAnimationFrame(() => requestAnimationFrame(draw)))')
+      } catch {
+        // A request of the page before.
+      } finally {
+        resolve()
+      }
     })
     await page.goto(`${service.url}/console/`)
     await page.getByRole('region', { name: 'Le espera' }).waitFor()
