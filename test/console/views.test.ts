@@ -119,6 +119,7 @@ test('the owner of a saved view renames it, stops sharing it and shares it again
     assert.deepEqual(names, isShared ? [name] : [])
     await colleague.page.reload()
     await colleague.page.getByRole('region', { name: 'Últimos eliminados' }).getByText('faro.cl').waitFor()
+    if (isShared) await views(colleague.page).getByText(name, { exact: true }).waitFor()
     assert.equal(await views(colleague.page).count(), isShared ? 1 : 0)
   }
 })
