@@ -26,7 +26,7 @@ test('the history shows author, time and values of each change, and changes of n
   await stored(service, [record('casa'), record('casas')])
   clock.advance(HOUR_MS)
   await asked('a.nic.cl', 'b.nic.cl')
-  // Of the answers between two writes, the last one counts.
+  // The last answer between two writes counts.
   await eventually(async () => {
     const query = { api: service.domainKey, domain: 'casa' }
     return (await call(service, HISTORY, { query })).text.includes('a.nic.cl')
