@@ -23,7 +23,7 @@ const PACE = { burst: 20, perSecond: 10, maxClients: 10_000 }
 /**
  * Limits concurrent deliveries so that no account and no receiver delays the deliveries of another. A delivery passes the gate of
  * its account, where its receivers take turns, then that of its receiver, where accounts take turns, then that of all. A delivery
- * that waits for its receiver therefore occupies slots of its own account only.
+ * that waits for its receiver therefore counts only towards the limit of its account.
  */
 export class DeliveryGates {
   readonly #accounts = new GatesByKey<string>(OF_ACCOUNT)

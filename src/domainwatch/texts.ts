@@ -133,7 +133,7 @@ export function describe(
   const record = last && recordIn(last)
   if (!record) return undefined
   const { name, agent, note, tags } = record
-  const phrases = events.map((event) => phraseOf(event, texts))
+  const phrases = events.map((event) => toPhrase(event, texts))
   const shown = phrases.filter((phrase, i) => phrase !== phrases[i - 1]).slice(-MAX_OCCURRENCES)
   const happened = shown.join(', ')
   const labelled = splitTags(tags).map((tag) => cleaned(tag, MAX_AGENT))
@@ -149,7 +149,7 @@ export function describe(
 }
 
 /** Returns what happened, with the changed fields or the present name servers or mail servers in parentheses. */
-function phraseOf(event: DomainEvent, texts: Texts): string {
+function toPhrase(event: DomainEvent, texts: Texts): string {
   const { before, after, dns } = event
   const kind = occurrenceOf(event)
   const isChanged = (field: (typeof COMPARED)[number]) => before !== null && after?.[field] !== before[field]
@@ -178,7 +178,7 @@ export function cleaned(text: string, max: number): string {
 
 export const CONFIRMATION_PATH = '/w/confirmar/'
 
-/** Addresses in messages: of the console, whose paths and parameters are those of `console/app`, and to confirm a mail address. */
+/** Addresses in messages: of the console, whose paths and parameters are those of `console/shell`, and to confirm a mail address. */
 export class ConsoleLinks {
   readonly #baseUrl: () => string
 

@@ -28,6 +28,7 @@ const COUNT_WAIT_MS = 2_000
 /** Uploads report the number of images within this distance, up to a maximum. */
 export const COUNT_DISTANCE_BITS = 4
 export const MAX_COUNTED_IMAGES = 1_000
+
 export interface NearImage extends ImageRow {
   readonly distance: number
 }

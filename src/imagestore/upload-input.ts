@@ -43,7 +43,7 @@ export interface Output {
 
 export default async function parseUpload(input: Input): Promise<Output> {
   const { bytes, strips, visitor } = input
-  const fields = await fieldsOf(input)
+  const fields = await readFields(input)
   if (fields === undefined) return { api: undefined, info: 'info', image: 'missing' }
   const api = fields.get('api')
   const image = fields.get('image')
@@ -55,7 +55,7 @@ export default async function parseUpload(input: Input): Promise<Output> {
   return withTransfer({ api: api?.kind === 'text' ? api.value : undefined, info, image: stored }, kept)
 }
 
-async function fieldsOf({ bytes, contentType, visitor }: Input): Promise<BodyFields | undefined> {
+async function readFields({ bytes, contentType, visitor }: Input): Promise<BodyFields | undefined> {
   const body = Buffer.from(bytes.buffer)
   const isImage = visitor !== undefined && isImageType(contentType)
   if (isImage) return new Map([['image', { kind: 'bytes', bytes: body }]])

@@ -30,7 +30,7 @@ export function entryOf(
   const line = describe([event], textsIn(language), findBrand)
   return {
     id: event.cursor,
-    title: `${name}.cl: ${line?.happened}`,
+    title: `${name}.cl: ${line?.happened ?? ''}`,
     updated: new Date(event.at).toISOString(),
     author: event.account ?? SERVICE,
     text: line?.detail ?? '',

@@ -8,7 +8,7 @@ import type { BodyField, BodyFields, BodyOptions, ParsedBody } from './fields.ts
 const LIMITS = { parts: 32, headerPairs: 16, headerSize: 8_192 }
 /** RFC 7578 deprecates the others, but old libraries send files as base64. */
 const ENCODINGS = ['7bit', '8bit', 'binary', 'base64']
-/** What stands for invalid UTF-8 in a decoded name. */
+/** Decoders replace invalid UTF-8 by this character. */
 const REPLACEMENT = '\ufffd'
 
 /** How browsers escape these three characters in a quoted name (WHATWG HTML, "multipart/form-data encoding algorithm"). */

@@ -45,9 +45,13 @@ export function parseUrlencoded(body: Buffer, { base64 = [] }: BodyOptions): Par
   }
   const fields: BodyFields = new Map()
   for (const [name, raw] of last) {
-    const value = base64.includes(name) ? '' : decodeText(raw)
+    if (base64.includes(name)) {
+      fields.set(name, base64Field(raw))
+      continue
+    }
+    const value = decodeText(raw)
     if (value === undefined) return UNPARSABLE
-    fields.set(name, base64.includes(name) ? base64Field(raw) : { kind: 'text', value })
+    fields.set(name, { kind: 'text', value })
   }
   return { ok: true, fields }
 }

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { matches } from '../../http/headers.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
-import { cacheKey, type Delivery } from '../delivery.ts'
+import type { Delivery } from '../delivery.ts'
 import type { ImageDefinitions, ImageSettings } from '../definitions.ts'
-import type { ImageHash, BlobRow } from '../image-fields.ts'
+import type { ImageHash } from '../image-fields.ts'
 import { contentHeaders, notModifiedHeaders } from './link-responses.ts'
 
 /** Cached links, less than a kilobyte each. */
@@ -16,9 +16,8 @@ export interface CacheableLink {
   readonly state: string
   /** The link is resolved again when a preset or a watermark changes. */
   readonly settings: ImageSettings
-  readonly blob: BlobRow
-  /** Name of the derivative; undefined for the original. */
-  readonly name: string | undefined
+  /** What the bytes are called in the memory cache. */
+  readonly key: string
   readonly etag: string
   /** Name of the file that browsers save, without extension; null to show the image. */
   readonly download: string | null
@@ -33,8 +32,6 @@ export interface CachedResponse {
 }
 
 interface Entry extends CacheableLink {
-  /** What the bytes are called in the memory cache. */
-  readonly key: string
   /** The version of all image rows at which `state` was last found unchanged. */
   checkedVersion: number
   /** Headers of a 304. */
@@ -60,14 +57,13 @@ export function createLinkCache(delivery: Delivery, definitions: Pick<ImageDefin
     headers: IncomingHttpHeaders,
     resolved: CacheableLink,
   ): void {
-    const key = varies.length === 0 ? link : variantKey(link, varies, headers)
-    if (key.length > MAX_KEY_LENGTH) return
+    const variant = varies.length === 0 ? link : variantKey(link, varies, headers)
+    if (variant.length > MAX_KEY_LENGTH) return
     if (varies.length > 0) entries.set(link, varies)
-    const known = entries.get(key)
+    const known = entries.get(variant)
     if (isEntry(known) && known.state === resolved.state && known.settings === resolved.settings) return
-    entries.set(key, {
+    entries.set(variant, {
       ...resolved,
-      key: cacheKey(resolved.blob.key, resolved.name),
       checkedVersion: NaN,
       notModified: Object.entries(notModifiedHeaders(resolved.common, resolved.etag)).flat(),
       headers: [],

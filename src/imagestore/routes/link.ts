@@ -109,8 +109,8 @@ export function linkRoute(
     const common = linkHeaders(target.image, image.blob.hash, link, clock.now(), sharesVariants)
     const { state, blob } = image
     const { download, recipe, settings } = link
-    const name = recipe?.name
-    const cacheable = { hash: target.image, state, settings, blob, name, etag, download, common }
+    const key = cacheKey(blob.key, recipe?.name)
+    const cacheable = { hash: target.image, state, settings, key, etag, download, common }
     cache.set(path, link.varies, request.headers, cacheable)
   }
 

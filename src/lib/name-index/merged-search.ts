@@ -48,7 +48,7 @@ export class MergedSearch {
         if (state === 'found') this.#insert(scan)
         if (state !== 'paused') continue
         this.#waiting.push(scan)
-        this.freeze()
+        this.#freeze()
         yield
         continue
       }
@@ -61,7 +61,7 @@ export class MergedSearch {
   }
 
   /** From now on, removals of records have no effect. */
-  freeze(): void {
+  #freeze(): void {
     if (this.#isFrozen) return
     this.#isFrozen = true
     for (const scan of [...this.#found, ...this.#waiting]) scan.freeze()

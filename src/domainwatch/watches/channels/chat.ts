@@ -48,7 +48,7 @@ function chatChannel(service: ChatService, options: HttpChannelOptions): Channel
   }
 }
 
-/** The same for all services: one that has a reason or a wait of its own in the body says as much by the code and `Retry-After`. */
+/** One rule for all services: the status says whether the destination is gone, and `Retry-After` when to try again. */
 function toOutcome(
   name: string,
   { code, headers, text }: PostResponse,

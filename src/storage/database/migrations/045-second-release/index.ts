@@ -19,7 +19,7 @@ const DOMAIN_COLUMNS = [
 /** What a dismissed name keeps of its record, besides who discarded it and when. */
 const FACTS = 'status, date_reg, date_reg_known, released_at, deleted_after, past_drops'
 
-const factsOf = (row: string) => FACTS.replaceAll(/\w+/g, (column) => `${row}.${column}`)
+const toFacts = (row: string) => FACTS.replaceAll(/\w+/g, (column) => `${row}.${column}`)
 
 /** Who discarded a record: the author of the last change that marked it. */
 const discarder = (
@@ -34,7 +34,7 @@ const sqliteChanges = changes.sqliteTriggers(DOMAIN_COLUMNS, {
   authorOfUpdate: (author) => `COALESCE(${author}, OLD.announce_for)`,
   beforeDelete: `
       INSERT INTO dismissed (name, dismissed_by, dismissed_at, ${FACTS})
-        SELECT OLD.name, ${discarder('OLD')}, OLD.discarded_at, ${factsOf('OLD')} WHERE OLD.discarded_at IS NOT NULL
+        SELECT OLD.name, ${discarder('OLD')}, OLD.discarded_at, ${toFacts('OLD')} WHERE OLD.discarded_at IS NOT NULL
         ON CONFLICT (name) DO NOTHING;`,
 })
 
@@ -44,7 +44,7 @@ const postgresChanges = changes.postgresTriggers(DOMAIN_COLUMNS, {
   authorOfUpdate: (author) => `COALESCE(${author}, old_row.announce_for)`,
   beforeDelete: `
       INSERT INTO dismissed (name, dismissed_by, dismissed_at, ${FACTS})
-      SELECT old_row.name, ${discarder('old_row')}, old_row.discarded_at, ${factsOf('old_row')}
+      SELECT old_row.name, ${discarder('old_row')}, old_row.discarded_at, ${toFacts('old_row')}
       FROM was AS old_row WHERE old_row.discarded_at IS NOT NULL ON CONFLICT (name) DO NOTHING;`,
 })
 

@@ -89,7 +89,7 @@ const interest = ({ text, integer, keyed }: Dialect) => `
 /**
  * What the lists of the registry say about names. `list_sources` holds the last list of each source, and the last complete one;
  * `gap_from` and `gap_to` are its last gap. `listed_names` holds the names of lists of deletions, and the earliest time at which each
- * was last deleted. `dismissed` holds names whose discarded records were removed: a trigger remembers them, whoever removes them.
+ * was last deleted. `dismissed` holds names whose discarded records were removed; a trigger inserts them.
  */
 const registryLists = ({ text, integer, identity, table, keyed }: Dialect) => `
     CREATE TABLE list_sources (
