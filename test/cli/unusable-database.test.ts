@@ -100,8 +100,8 @@ async function stopped(data: string): Promise<void> {
 }
 
 const TOO_OLD =
-  'the database is at schema 1, from before release 0.1.0: start it once with commit fdb3bef of Catalejo, ' +
-  'which upgrades it to schema 13, then with this version'
+  'the database is at schema 1, which no release has: if it is older than release 0.1.0, start that once, which upgrades it; ' +
+  'else restore a backup of before'
 
 suite('commands report an unusable database in one line', { timeout: 240_000 }, () => {
   test('no database, which they do not create', async () => {
@@ -123,7 +123,7 @@ suite('commands report an unusable database in one line', { timeout: 240_000 }, 
     for (const { code, stderr } of await sayAll(CREATING, data, elsewhere.path)) assert.equal(code, 0, stderr)
   })
 
-  test('a database from before the first release, which they do not change', async () => {
+  test('a database of no release, which they do not change', async () => {
     await using folder = await temporaryFolder()
     using database = new DatabaseSync(join(folder.path, 'catalejo.db'))
     database.exec('PRAGMA user_version = 1')

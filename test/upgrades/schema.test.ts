@@ -7,10 +7,9 @@ import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runStatement } from '../support/postgres.ts'
-import { oldPostgres, oldSqlite, RELEASED } from './released.ts'
+import { NEWEST, oldPostgres, oldSqlite } from './released.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
-const NEWEST = RELEASED[RELEASED.length - 1] ?? ''
 const schema = Number(NEWEST)
 const freshName = () => `schema_${randomBytes(6).toString('hex')}`
 
@@ -70,6 +69,8 @@ describe('a new database has the schema of the newest release', () => {
 
   test('on PostgreSQL', { skip: NO_SERVER }, async () => {
     const old = await oldPostgres(NEWEST, POSTGRES_URL ?? '', freshName())
+    // The upgrade removes it: release 0.1.0 had it for nodes from before.
+    await runStatement(old.url, 'DROP FUNCTION catalejo_watch_webhook CASCADE')
     const fresh = await makeDatabase(POSTGRES_URL ?? '', freshName())
     try {
       const at = (url: string) => openPostgres(url, undefined, undefined, { schema })

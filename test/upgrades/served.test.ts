@@ -11,7 +11,7 @@ import { startService, type TestService } from '../support/service.ts'
 import { mailFlags, startMailServer } from '../support/smtp.ts'
 import { getWatches, watch, watchUntil } from '../support/watches.ts'
 import { verify, WebhookReceiver } from '../support/webhook-receiver.ts'
-import { oldPostgres, oldSqlite } from './released.ts'
+import { NEWEST, oldPostgres, oldSqlite } from './released.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 const GET = '/api/v1/imagestore/get'
@@ -20,14 +20,12 @@ const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
 /** An old database without a running service. */
 interface Place {
-  /** Whether nodes of another version may run at the same time. */
-  readonly isShared: boolean
   readonly run: (statement: string) => Promise<void>
   readonly start: (flags: Readonly<Record<string, string>>) => Promise<TestService>
 }
 
 /** Checks the data of a service on an old database, and that everything still works. */
-async function assertAnswers(old: TestService, hasDecisions: boolean): Promise<void> {
+async function assertAnswers(old: TestService): Promise<void> {
   assert.deepEqual(
     (await records(old)).map(({ name, agent, status, reserved, revision, discarded, date_mod }) =>
       [name, agent, status, reserved, revision, discarded, date_mod].join(' '),
@@ -39,7 +37,7 @@ async function assertAnswers(old: TestService, hasDecisions: boolean): Promise<v
       'revisado Ana 1 0 1 0 2026-01-01 10:00:00',
       'descartado grupo 1 0 0 1 2026-01-01 10:00:00',
       'soltado grupo 0 0 0 0 2026-01-01 10:00:00',
-      ...(hasDecisions ? ['anotado grupo 0 0 1 0 2020-01-03 09:00:00'] : []),
+      'anotado grupo 0 0 1 0 2020-01-03 09:00:00',
     ],
   )
   const { body } = await call(old, LIST, {
@@ -47,10 +45,10 @@ async function assertAnswers(old: TestService, hasDecisions: boolean): Promise<v
   })
   assert.deepEqual(
     Object(body).data[0].map((one: object) => Object.values(one).slice(-3)),
-    hasDecisions ? [['grupo', 'Llamar al dueño', ['casa', 'venta']]] : [],
+    [['grupo', 'Llamar al dueño', ['casa', 'venta']]],
   )
   const watches = (await getWatches(old)).map(({ name }) => String(name))
-  assert.deepEqual(watches.toSorted(), hasDecisions ? ['Antigua', 'casas'] : ['Antigua'])
+  assert.deepEqual(watches.toSorted(), ['Antigua', 'Antigua', 'casas'])
   assert.deepEqual(await names(old, { last_deleted: 1 }), ['soltado'])
   assert.deepEqual(await names(old, { search: 'xn--and-6ma2c' }), ['ñandú'])
   assert.equal((await call(old, LIST, { query: { api: 'clave-revocada' } })).status, 401)
@@ -104,16 +102,22 @@ async function assertAnswers(old: TestService, hasDecisions: boolean): Promise<v
   }
 }
 
-/** A watch of schema 13, as its own statement stored it, with a delivery that has failed once. */
+/** A watch of schema 22 with a webhook, as its own statements stored it, and a delivery that has failed once. */
 const webhookWatch = (id: string, url: string) => `
-  INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, url, secret, cursor, delivery_id,
-    delivery_body, delivery_cursor, attempts, next_at, delivered_at, last_error, last_error_at)
-  SELECT '${id}', min(id), 'Antigua', '{"search":"aviso"}', 'new', 1, 'active', '${url}', '${SECRET}', epoch || '-0',
-    'msg_${id}', '{"type":"domains.changed"}', epoch || '-' || (SELECT COALESCE(max(id), 0) FROM changes), 1, 5, 3,
-    'El receptor respondió 500', 4 FROM accounts, change_log WHERE service = 'domainwatch' GROUP BY epoch`
+  INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, language, secret, deliveries)
+  SELECT '${id}', min(id), 'Antigua', '{"search":"aviso"}', 'new', 1, 'active', 'es', '${SECRET}', 1
+  FROM accounts WHERE service = 'domainwatch';
+  INSERT INTO watch_destinations (id, watch_id, position, channel, address, state, cursor, delivery_id, delivery_body,
+    delivery_cursor, attempts, next_at, delivered_at, last_error, last_error_at)
+  SELECT '${id}-1', '${id}', 1, 'webhook', '${url}', 'active', epoch || '-0', 'msg_${id}', '{"type":"domains.changed"}',
+    epoch || '-' || (SELECT COALESCE(max(id), 0) FROM changes), 1, 5, 3, 'El receptor respondió 500', 4 FROM change_log`
 
 /** The delivery in progress is continued with its id and body, and later changes follow. */
-async function assertWebhookContinues(old: TestService, id: string, receiver: WebhookReceiver) {
+async function assertWebhookContinues(
+  old: TestService,
+  id: string,
+  receiver: WebhookReceiver,
+): Promise<void> {
   const shown = (await getWatches(old)).find((one) => one['id'] === id)
   const expected = { name: 'Antigua', filters: { search: 'aviso' }, url: receiver.url, atom: 0 }
   assert.partialDeepStrictEqual(shown, expected)
@@ -156,71 +160,51 @@ async function assertFoundByServers(old: TestService): Promise<void> {
   assert.deepEqual(await found({ ns: 'mail.example' }), [])
 }
 
-const VERSIONS: Readonly<Record<string, (place: Place) => Promise<void>>> = {
-  async '013'({ isShared, run, start }) {
-    using receiver = await WebhookReceiver.start()
-    using later = await WebhookReceiver.start()
-    const flags = { 'webhook-networks': '127.0.0.0/8' }
-    await run(webhookWatch('vieja', receiver.url))
-    const first = await start(flags)
-    await assertAnswers(first, false)
-    await assertWebhookContinues(first, 'vieja', receiver)
-    await first.stop()
-    if (!isShared) return
-    // As an old node creates it afterwards.
-    await run(webhookWatch('nueva', later.url))
-    const second = await start(flags)
-    await assertWebhookContinues(second, 'nueva', later)
-    await second.stop()
-  },
-  async '022'({ run, start }) {
-    await using server = await startMailServer('loopback', true)
-    await run(`${MAIL_WATCH}; ${OBSERVATIONS}`)
-    const old = await start(mailFlags(server))
-    await assertAnswers(old, true)
-    await assertFoundByServers(old)
-    // The address of the watch gets mails without being asked, a new one is asked.
-    const shown = (await getWatches(old)).find(({ id }) => id === 'correo')
-    const destinations = [{ to: 'mailto:Ana@Example.cl', confirmed: 1, last_error: null }]
-    assert.partialDeepStrictEqual(shown, { destinations })
-    await stored(old, [record('aviso')])
-    await eventually(() => server.mails.length === 1)
-    assert.match(server.mails[0]?.text ?? '', /aviso\.cl/)
-    await watch(old, { to: 'mailto:ana@example.cl,mailto:nueva@example.cl' })
-    await eventually(() => server.mails.length === 2)
-    assert.equal(server.mails[1]?.subject, 'Confirme su dirección de correo')
-    await old.stop()
-  },
+async function assertServed({ run, start }: Place): Promise<void> {
+  using receiver = await WebhookReceiver.start()
+  await using server = await startMailServer('loopback', true)
+  await run(`${webhookWatch('vieja', receiver.url)}; ${MAIL_WATCH}; ${OBSERVATIONS}`)
+  const old = await start({ ...mailFlags(server), 'webhook-networks': '127.0.0.0/8' })
+  await assertAnswers(old)
+  await assertFoundByServers(old)
+  await assertWebhookContinues(old, 'vieja', receiver)
+  // The address of the watch gets mails without being asked, a new one is asked.
+  const shown = (await getWatches(old)).find(({ id }) => id === 'correo')
+  const destinations = [{ to: 'mailto:Ana@Example.cl', confirmed: 1, last_error: null }]
+  assert.partialDeepStrictEqual(shown, { destinations })
+  await eventually(() => server.mails.length === 1)
+  assert.match(server.mails[0]?.text ?? '', /aviso-vieja\.cl/)
+  await watch(old, { to: 'mailto:ana@example.cl,mailto:nueva@example.cl' })
+  await eventually(() => server.mails.length === 2)
+  assert.equal(server.mails[1]?.subject, 'Confirme su dirección de correo')
+  await old.stop()
 }
 
 describe('the service on a database of a released version', { timeout: 300_000 }, () => {
-  for (const [version, serve] of Object.entries(VERSIONS)) {
-    const onPlace = async (data: string, databaseUrl: string) =>
-      serve({
-        isShared: databaseUrl !== '',
-        run: (statement) => runOn(databaseUrl, data, statement),
-        start: async (flags) => {
-          const common = { 'database-url': databaseUrl, 'blobs-url': '' }
-          const service = await startService({ data, flags: { ...common, ...flags } })
-          return { ...service, domainKey: 'clave-del-grupo' }
-        },
-      })
-
-    test(`${version} on SQLite`, async () => {
-      await using folder = await temporaryFolder()
-      await oldSqlite(version, folder.path)
-      await onPlace(folder.path, '')
+  const onPlace = async (data: string, databaseUrl: string) =>
+    assertServed({
+      run: (statement) => runOn(databaseUrl, data, statement),
+      start: async (flags) => {
+        const common = { 'database-url': databaseUrl, 'blobs-url': '' }
+        const service = await startService({ data, flags: { ...common, ...flags } })
+        return { ...service, domainKey: 'clave-del-grupo' }
+      },
     })
 
-    test(`${version} on PostgreSQL`, { skip: NO_SERVER }, async () => {
-      await using folder = await temporaryFolder()
-      const name = `served_${randomBytes(6).toString('hex')}`
-      const database = await oldPostgres(version, POSTGRES_URL ?? '', name)
-      try {
-        await onPlace(folder.path, database.url)
-      } finally {
-        await database.drop()
-      }
-    })
-  }
+  test('on SQLite', async () => {
+    await using folder = await temporaryFolder()
+    await oldSqlite(NEWEST, folder.path)
+    await onPlace(folder.path, '')
+  })
+
+  test('on PostgreSQL', { skip: NO_SERVER }, async () => {
+    await using folder = await temporaryFolder()
+    const name = `served_${randomBytes(6).toString('hex')}`
+    const database = await oldPostgres(NEWEST, POSTGRES_URL ?? '', name)
+    try {
+      await onPlace(folder.path, database.url)
+    } finally {
+      await database.drop()
+    }
+  })
 })

@@ -14,11 +14,10 @@ import { temporaryFolder } from '../support/folder.ts'
 import { runStatement } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
 import { smallDisk } from '../support/small-disk.ts'
-import { oldPostgres, oldSqlite, RELEASED } from './released.ts'
+import { NEWEST as OLD, oldPostgres, oldSqlite } from './released.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 const NO_DISK = process.getuid?.() !== 0 && 'only root may mount a small disk'
-const OLD = '022'
 const COPY = `before-schema-${SCHEMA}.db`
 const UPGRADING = new URL('../../docs/operations/upgrading.md', import.meta.url)
 
@@ -81,13 +80,16 @@ suite('the way back from an upgrade', { timeout: 300_000 }, () => {
 
   test('an upgrade that was interrupted between two steps keeps the copy from before the first', async () => {
     await using folder = await temporaryFolder()
-    const path = await oldSqlite(RELEASED[0], folder.path)
-    const before = toContent(path)
-    await copyFile(path, join(folder.path, COPY))
-    await (await openSqlite(path, undefined, { schema: 20 })).close()
+    const copy = join(folder.path, COPY)
+    await copyFile(await oldSqlite(OLD, folder.path), copy)
+    {
+      using db = new DatabaseSync(copy)
+      db.exec('PRAGMA user_version = 21')
+    }
+    const before = toContent(copy)
     await using service = await serve(['--data', folder.path])
-    assert.match(service.stdout(), /"from":20,"to":\d+,"msg":"database migrated"/)
-    assert.deepEqual(toContent(join(folder.path, COPY)), before)
+    assert.match(service.stdout(), /"from":22,"to":\d+,"msg":"database migrated"/)
+    assert.deepEqual(toContent(copy), before)
   })
 
   test('a start that fails makes no copy', async () => {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { isObject, parseJson } from '../../lib/json.ts'
 import { VERSION } from '../../lib/version.ts'
-import { isUnreleased, SCHEMA, UPGRADING_COMMIT } from '../../storage/database/migrations/index.ts'
+import { isUnreleased, SCHEMA } from '../../storage/database/migrations/index.ts'
 import { isCopied, getTables, type Table } from '../../storage/database/tables.ts'
 import type { BackupPlace } from './place.ts'
 
@@ -119,8 +119,7 @@ export async function readManifest(place: BackupPlace, name: string): Promise<Ma
   if (!isCount(format) || !isCount(schema)) return damaged
   if (format > FORMAT) return `its format is ${format}, this version supports up to ${FORMAT}`
   if (schema > SCHEMA) return `its schema is ${schema}, this version supports up to ${SCHEMA}`
-  if (isUnreleased(schema))
-    return `its schema is ${schema}, from before release 0.1.0: restore it with commit ${UPGRADING_COMMIT} of Catalejo`
+  if (isUnreleased(schema)) return `its schema is ${schema}, which no release has`
   return isManifest(value, schema) && value.name === name ? value : damaged
 }
 

@@ -1,4 +1,4 @@
-/** The triggers that write the changes of domains, as of version 14. Migrations that add columns to changes create them again. */
+/** The triggers that write the changes of domains. Migrations that add columns to changes create them again. */
 
 const NOW = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`
 const AUTHOR = '(SELECT author FROM change_log)'
@@ -26,9 +26,6 @@ export function sqliteTriggers(columns: readonly string[], parts: TriggerParts =
   const { afterInsert = '', authorOfUpdate = (author) => author, beforeDelete = '' } = parts
   const domain = fieldsOf(columns)
   return `
-    DROP TRIGGER domains_added;
-    DROP TRIGGER domains_changed;
-    DROP TRIGGER domains_deleted;
     CREATE TRIGGER domains_added AFTER INSERT ON domains BEGIN
       ${change(`'added', NEW.name, ${AUTHOR}, NULL, json_array(${domain('NEW')})`)};${afterInsert}
     END;

@@ -1,13 +1,5 @@
-import { postgres } from './001-initial/postgres.ts'
-import { sqlite } from './001-initial/sqlite.ts'
-import { decisions } from './014-decisions.ts'
-import { claims } from './015-claims.ts'
-import { watchDestinations } from './016-watch-destinations.ts'
-import { dnsChecks } from './017-dns-checks.ts'
-import { words } from './018-words.ts'
-import { watchDeliveries } from './020-watch-deliveries.ts'
-import { feedStates } from './021-feed-states.ts'
-import { claimsInPlace } from './022-claims-in-place.ts'
+import { postgres } from './022-first-release/postgres.ts'
+import { sqlite } from './022-first-release/sqlite.ts'
 import { secondRelease } from './045-second-release/index.ts'
 
 /** One step of the schema. A released step never changes. */
@@ -18,24 +10,8 @@ export interface Migration {
   readonly postgres: string
 }
 
-/** The oldest schema that is upgraded. Versions 1 to 12 were never released. */
-const FIRST_VERSION = 13
-/** The last commit that upgrades databases of the versions before. */
-export const UPGRADING_COMMIT = 'fdb3bef'
-
-/** In order of their versions. */
-export const migrations: readonly Migration[] = [
-  { version: FIRST_VERSION, sqlite, postgres },
-  decisions,
-  claims,
-  watchDestinations,
-  dnsChecks,
-  words,
-  watchDeliveries,
-  feedStates,
-  claimsInPlace,
-  secondRelease,
-]
+/** In order of their versions, one for each release. */
+export const migrations: readonly Migration[] = [{ version: 22, sqlite, postgres }, secondRelease]
 
 /** The version of the schema that this program works with. */
 export const SCHEMA: number = newest(migrations)
@@ -64,13 +40,15 @@ export function nextMigration(
 export const newerThan = (version: number, known = SCHEMA): string =>
   `the database is at schema ${version}, this version knows only ${known}`
 
-export const isUnreleased = (version: number): boolean => version > 0 && version < FIRST_VERSION
+/** Whether a database is at a version that no release has. */
+export const isUnreleased = (version: number): boolean =>
+  version > 0 && version < SCHEMA && migrations.every((step) => step.version !== version)
 
-/** @throws if a database is at a version from before the first release */
+/** @throws if a database is at a version that no release has */
 export function assertUpgradable(version: number): void {
   if (!isUnreleased(version)) return
   throw new Error(
-    `the database is at schema ${version}, from before release 0.1.0: start it once with commit ${UPGRADING_COMMIT} of ` +
-      `Catalejo, which upgrades it to schema ${FIRST_VERSION}, then with this version`,
+    `the database is at schema ${version}, which no release has: if it is older than release 0.1.0, start that once, ` +
+      'which upgrades it; else restore a backup of before',
   )
 }

@@ -1,4 +1,4 @@
-import { DOMAIN_COLUMNS as COLUMNS_BEFORE } from '../014-decisions.ts'
+import { DOMAIN_COLUMNS as COLUMNS_BEFORE } from '../022-first-release/tables.ts'
 import * as changes from '../domain-changes.ts'
 import { postgresTables, sqliteTables } from './tables.ts'
 
@@ -28,15 +28,18 @@ const discarder = (
         WHERE topic = 'domain' AND key = ${row}.name AND kind IN ('added', 'discarded') ORDER BY changes.id DESC LIMIT 1)`
 
 /** The triggers that write changes also remember dismissed names. */
-const sqliteChanges = changes.sqliteTriggers(DOMAIN_COLUMNS, {
-  afterInsert: `
+const sqliteChanges = `
+    DROP TRIGGER domains_added;
+    DROP TRIGGER domains_changed;
+    DROP TRIGGER domains_deleted;${changes.sqliteTriggers(DOMAIN_COLUMNS, {
+      afterInsert: `
       DELETE FROM dismissed WHERE name = NEW.name;`,
-  authorOfUpdate: (author) => `COALESCE(${author}, OLD.announce_for)`,
-  beforeDelete: `
+      authorOfUpdate: (author) => `COALESCE(${author}, OLD.announce_for)`,
+      beforeDelete: `
       INSERT INTO dismissed (name, dismissed_by, dismissed_at, ${FACTS})
         SELECT OLD.name, ${discarder('OLD')}, OLD.discarded_at, ${toFacts('OLD')} WHERE OLD.discarded_at IS NOT NULL
         ON CONFLICT (name) DO NOTHING;`,
-})
+    })}`
 
 const postgresChanges = changes.postgresTriggers(DOMAIN_COLUMNS, {
   afterInsert: `
@@ -209,7 +212,10 @@ const imageIndexes = `
 export const secondRelease = {
   version: 45,
   sqlite: sqliteTables + measure + imageIndexes + sqliteImages + sqliteChanges + sqliteDecisions,
+  // Release 0.1.0 left a trigger of earlier nodes that fires for no watch.
   postgres: `${postgresTables}
+    DROP TRIGGER IF EXISTS watch_webhook ON watches;
+    DROP FUNCTION IF EXISTS catalejo_watch_webhook;
     ALTER TABLE images DISABLE TRIGGER USER;${measure}
     ALTER TABLE images ENABLE TRIGGER USER;${imageIndexes}${postgresImages}${postgresChanges}${postgresDecisions}`,
 }

@@ -1,7 +1,7 @@
-import { DAY, domain, IMAGE_COLUMNS, RECOUNT_BLOB, sqliteTables } from './tables.ts'
+import { sqliteTriggers } from '../domain-changes.ts'
+import { DAY, DOMAIN_COLUMNS, IMAGE_COLUMNS, RECOUNT_BLOB, sqliteTables } from './tables.ts'
 
 const NOW = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`
-const AUTHOR = '(SELECT author FROM change_log)'
 
 const change = (values: string) =>
   `INSERT INTO changes (at, topic, kind, key, account_id, before, after) VALUES (${NOW}, ${values})`
@@ -56,19 +56,12 @@ export const sqlite = `${sqliteTables}
     CREATE INDEX domains_in_review ON domains (date_reg) WHERE revision = 1;
     CREATE INDEX domains_reserved ON domains (date_reg) WHERE reserved = 1;
     CREATE INDEX images_by_date ON images (account_id, date);
-
-    CREATE TRIGGER domains_added AFTER INSERT ON domains BEGIN
-      ${change(`'domain', 'added', NEW.name, ${AUTHOR}, NULL, json_array(${domain('NEW')})`)};
+${sqliteTriggers(DOMAIN_COLUMNS)}
+    CREATE TRIGGER claims_of_deleted_domains AFTER DELETE ON domains BEGIN
+      DELETE FROM claims WHERE name = OLD.name;
     END;
-    CREATE TRIGGER domains_changed AFTER UPDATE ON domains
-    WHEN (${domain('OLD')}) IS NOT (${domain('NEW')}) BEGIN
-      ${change(`'domain', CASE WHEN OLD.discarded_at IS NULL AND NEW.discarded_at IS NOT NULL THEN 'discarded' ELSE 'changed' END,
-        NEW.name, ${AUTHOR}, json_array(${domain('OLD')}), json_array(${domain('NEW')})`)};
-    END;
-    -- A discarded record expires, so its deletion has no author, whoever writes when it happens.
-    CREATE TRIGGER domains_deleted AFTER DELETE ON domains BEGIN
-      ${change(`'domain', 'deleted', OLD.name, CASE WHEN OLD.discarded_at IS NULL THEN ${AUTHOR} END,
-        json_array(${domain('OLD')}), NULL`)};
+    CREATE TRIGGER claims_of_deleted_accounts AFTER DELETE ON accounts BEGIN
+      DELETE FROM claims WHERE account_id = OLD.id;
     END;
 
     CREATE TRIGGER images_stored AFTER INSERT ON images BEGIN

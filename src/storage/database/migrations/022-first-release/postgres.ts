@@ -1,4 +1,5 @@
-import { DAY, domain, IMAGE_COLUMNS, RECOUNT_BLOB, postgresTables } from './tables.ts'
+import { postgresTriggers } from '../domain-changes.ts'
+import { DAY, DOMAIN_COLUMNS, IMAGE_COLUMNS, RECOUNT_BLOB, postgresTables } from './tables.ts'
 
 /** Updates counts for all images of a statement at once and in one order, so that concurrent statements do not deadlock. */
 const countTotals = (rows: string, sign: 1 | -1) => `
@@ -17,14 +18,10 @@ const countUsage = (signedRows: string) => `
 
 const signed = (rows: string, sign: 1 | -1) => `SELECT account_id, hash, date, ${sign} AS sign FROM ${rows}`
 
-const triggerFunction = (name: string, body: string, settings = '') =>
-  `CREATE FUNCTION catalejo_${name}() RETURNS trigger LANGUAGE plpgsql ${settings} AS $$${body}
+const triggerFunction = (name: string, body: string) =>
+  `CREATE FUNCTION catalejo_${name}() RETURNS trigger LANGUAGE plpgsql AS $$${body}
       RETURN NULL;
     END $$;`
-
-const AUTHOR = `
-    DECLARE author bigint := catalejo_author();
-    BEGIN`
 
 export const postgres = `${postgresTables}
     INSERT INTO instance (id) VALUES (replace(gen_random_uuid()::text, '-', ''));
@@ -67,33 +64,20 @@ export const postgres = `${postgresTables}
 
     CREATE FUNCTION catalejo_author() RETURNS bigint LANGUAGE sql STABLE AS
       $$ SELECT NULLIF(current_setting('catalejo.account', true), '')::bigint $$;
-
+${postgresTriggers(DOMAIN_COLUMNS)}
+    -- A claim then changes a row within its page, where there is room for the new version, and touches no index.
+    ALTER TABLE claims SET (fillfactor = 40);
     ${triggerFunction(
-      'domains_added',
-      `${AUTHOR}
-      INSERT INTO changes (topic, kind, key, account_id, after)
-      SELECT 'domain', 'added', new_row.name, author, json_build_array(${domain('new_row')})::text FROM added AS new_row;`,
+      'domains_unclaimed',
+      `
+    BEGIN
+      DELETE FROM claims WHERE name IN (SELECT name FROM was);`,
     )}
-    -- The plan is cached, perhaps from a single row: a nested loop would match 50,000 rows against each other.
     ${triggerFunction(
-      'domains_changed',
-      `${AUTHOR}
-      INSERT INTO changes (topic, kind, key, account_id, before, after)
-      SELECT 'domain',
-        CASE WHEN old_row.discarded_at IS NULL AND new_row.discarded_at IS NOT NULL THEN 'discarded' ELSE 'changed' END,
-        new_row.name, author, json_build_array(${domain('old_row')})::text, json_build_array(${domain('new_row')})::text
-      FROM was AS old_row JOIN now_is AS new_row ON old_row.name = new_row.name
-      WHERE (${domain('old_row')}) IS DISTINCT FROM (${domain('new_row')});`,
-      'SET enable_nestloop = off',
-    )}
-    -- A discarded record expires, so its deletion has no author, whoever writes when it happens.
-    ${triggerFunction(
-      'domains_deleted',
-      `${AUTHOR}
-      INSERT INTO changes (topic, kind, key, account_id, before)
-      SELECT 'domain', 'deleted', old_row.name, CASE WHEN old_row.discarded_at IS NULL THEN author END,
-        json_build_array(${domain('old_row')})::text
-      FROM was AS old_row;`,
+      'accounts_unclaimed',
+      `
+    BEGIN
+      DELETE FROM claims WHERE account_id = OLD.id;`,
     )}
     ${triggerFunction(
       'images_changed',
@@ -196,6 +180,10 @@ export const postgres = `${postgresTables}
       REFERENCING OLD TABLE AS was NEW TABLE AS now_is FOR EACH STATEMENT EXECUTE FUNCTION catalejo_domains_changed();
     CREATE TRIGGER domains_deleted AFTER DELETE ON domains
       REFERENCING OLD TABLE AS was FOR EACH STATEMENT EXECUTE FUNCTION catalejo_domains_deleted();
+    CREATE TRIGGER claims_of_deleted_domains AFTER DELETE ON domains
+      REFERENCING OLD TABLE AS was FOR EACH STATEMENT EXECUTE FUNCTION catalejo_domains_unclaimed();
+    CREATE TRIGGER claims_of_deleted_accounts AFTER DELETE ON accounts
+      FOR EACH ROW EXECUTE FUNCTION catalejo_accounts_unclaimed();
     CREATE TRIGGER images_changed AFTER INSERT OR UPDATE OR DELETE ON images
       FOR EACH ROW EXECUTE FUNCTION catalejo_images_changed();
     CREATE TRIGGER images_stored_again AFTER UPDATE OF ${IMAGE_COLUMNS} ON images

@@ -58,6 +58,7 @@ const TABLES = `
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX failed_keys_by_end ON failed_keys (ends_at);
 
+    -- tags and words have a space before and after each (' casa venta '), so that one search finds a whole one.
     CREATE TABLE domains (
       name TEXT PRIMARY KEY,
       ascii TEXT,
@@ -71,9 +72,30 @@ const TABLES = `
       date_reg TEXT NOT NULL,
       date_mod TEXT NOT NULL,
       released_at TEXT,
-      deleted_at TEXT GENERATED ALWAYS AS (CASE WHEN status = 0 THEN COALESCE(released_at, date_reg) END) STORED
+      deleted_at TEXT GENERATED ALWAYS AS (CASE WHEN status = 0 THEN COALESCE(released_at, date_reg) END) STORED,
+      seen_at INT64,
+      seen_by TEXT,
+      note TEXT,
+      tags TEXT,
+      words TEXT
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX domains_expiring ON domains (discarded_at) WHERE discarded_at IS NOT NULL;
+    CREATE INDEX domains_tagged ON domains (name) WHERE tags IS NOT NULL;
+
+    -- By which dictionary all names were split.
+    CREATE TABLE name_splits (
+      only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+      digest TEXT NOT NULL
+    ) STRICT;
+
+    -- Records that accounts have claimed from the queue. Triggers remove claims, because a foreign key locks the rows of the account
+    -- and the domain for each claim. No index contains until: each claim changes that of all records that the account holds.
+    CREATE TABLE claims (
+      name TEXT PRIMARY KEY,
+      account_id INT64 NOT NULL,
+      until INT64 NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX claims_by_account ON claims (account_id);
 
     -- When each account last added domains, even if that changed nothing.
     CREATE TABLE feeds (
@@ -90,8 +112,45 @@ const TABLES = `
       PRIMARY KEY (name, first_at)
     ) STRICT, WITHOUT ROWID;
 
-    -- Saved filters. cursor is the position of the webhook, feed_cursor that of the feed. The pending delivery is stored, so
-    -- that it is the same after a crash. feed is a JSON array of entries.
+    -- Observed MX records, in the same form.
+    CREATE TABLE mail_servers (
+      name TEXT NOT NULL,
+      first_at INT64 NOT NULL,
+      last_at INT64 NOT NULL,
+      servers TEXT,
+      PRIMARY KEY (name, first_at)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Names that are looked up again, and when. account_id is the account whose watch asks for it, 0 for all members.
+    CREATE TABLE dns_checks (
+      name TEXT PRIMARY KEY,
+      account_id INT64 NOT NULL,
+      due_at INT64 NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX dns_checks_by_due ON dns_checks (account_id, due_at);
+
+    -- When the lists of the feeds were fetched, and with which result. source is a digest of the settings that the validators
+    -- etag and last_modified belong to; failures counts the failed attempts since the last success.
+    CREATE TABLE feed_states (
+      name TEXT PRIMARY KEY,
+      source TEXT NOT NULL,
+      first_at INT64 NOT NULL,
+      attempted_at INT64 NOT NULL,
+      due_at INT64 NOT NULL,
+      succeeded_at INT64,
+      changed_at INT64,
+      failures INT64 NOT NULL,
+      error TEXT,
+      etag TEXT,
+      last_modified TEXT,
+      records_read INT64,
+      records_changed INT64,
+      lines_refused INT64
+    ) STRICT, WITHOUT ROWID;
+
+    -- Saved filters. feed_cursor is the position of the Atom feed, feed a JSON array of its entries. version counts the edits, deliveries
+    -- those that it ever began, digest is HH:MM or NULL for immediate messages. url to last_error_at are of no use since destinations
+    -- have rows of their own.
     CREATE TABLE watches (
       id TEXT PRIMARY KEY,
       account_id INT64 NOT NULL REFERENCES accounts (id),
@@ -113,9 +172,61 @@ const TABLES = `
       last_error_at INT64,
       feed_digest TEXT UNIQUE,
       feed_cursor TEXT,
-      feed TEXT
+      feed TEXT,
+      language TEXT NOT NULL DEFAULT 'es',
+      digest TEXT,
+      shared INT64 NOT NULL DEFAULT 0,
+      paused INT64 NOT NULL DEFAULT 0,
+      version INT64 NOT NULL DEFAULT 0,
+      previous_secret TEXT,
+      previous_secret_until INT64,
+      deliveries INT64 NOT NULL DEFAULT 0
     ) STRICT;
     CREATE INDEX watches_by_account ON watches (account_id, created_at, id);
+    CREATE INDEX watches_shared ON watches (created_at, id) WHERE shared = 1;
+
+    -- Where notifications of a watch are sent. Each destination has its own position in the changes and its own pending delivery, which
+    -- is stored so that it is the same after a crash. resumes counts the immediate attempts that were requested.
+    CREATE TABLE watch_destinations (
+      id TEXT PRIMARY KEY,
+      watch_id TEXT NOT NULL REFERENCES watches (id) ON DELETE CASCADE,
+      position INT64 NOT NULL,
+      channel TEXT NOT NULL,
+      address TEXT NOT NULL,
+      state TEXT NOT NULL,
+      cursor TEXT NOT NULL,
+      delivery_id TEXT,
+      delivery_body TEXT,
+      delivery_cursor TEXT,
+      attempts INT64 NOT NULL DEFAULT 0,
+      next_at INT64 NOT NULL DEFAULT 0,
+      delivered_at INT64,
+      last_error TEXT,
+      last_error_at INT64,
+      resumes INT64 NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE INDEX watch_destinations_by_watch ON watch_destinations (watch_id, position);
+
+    -- Deliveries of the last 30 days.
+    CREATE TABLE watch_deliveries (
+      watch_id TEXT NOT NULL REFERENCES watches (id) ON DELETE CASCADE,
+      number INT64 NOT NULL,
+      id TEXT NOT NULL UNIQUE,
+      destination_id TEXT NOT NULL,
+      channel TEXT NOT NULL,
+      created_at INT64 NOT NULL,
+      events INT64 NOT NULL,
+      state TEXT NOT NULL,
+      attempts INT64 NOT NULL DEFAULT 0,
+      code INT64,
+      duration_ms INT64,
+      error TEXT,
+      body TEXT,
+      replay_at INT64,
+      PRIMARY KEY (watch_id, number)
+    ) STRICT;
+    CREATE INDEX watch_deliveries_by_age ON watch_deliveries (created_at);
+    CREATE INDEX watch_deliveries_to_replay ON watch_deliveries (destination_id, replay_at) WHERE replay_at IS NOT NULL;
 
     CREATE TABLE blobs (
       hash TEXT PRIMARY KEY,
@@ -229,7 +340,7 @@ export const postgresTables: string = TABLES.replaceAll(/\) STRICT(, WITHOUT ROW
   .replaceAll(/\bINT32\b/g, 'integer')
 
 /** A domain's columns as a change stores them; a trigger writes them as a JSON array. */
-const DOMAIN_COLUMNS = [
+export const DOMAIN_COLUMNS = [
   'agent',
   'status',
   'reserved',
@@ -238,9 +349,11 @@ const DOMAIN_COLUMNS = [
   'date_reg',
   'date_mod',
   'released_at',
+  'seen_at',
+  'seen_by',
+  'note',
+  'tags',
 ]
-
-export const domain = (row: string): string => DOMAIN_COLUMNS.map((column) => `${row}.${column}`).join(', ')
 
 /** Every column of an image that an update can change, except `ip`: erasing an address is not a change of the image. */
 export const IMAGE_COLUMNS = 'name, name_folded, date, expires'
