@@ -1,17 +1,16 @@
 import { Resolver } from 'node:dns/promises'
-import { once } from 'node:events'
-import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
-import { connect, isIP, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import http, { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import https from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { networkMatcher } from '../http/client.ts'
-import { abortable } from '../lib/concurrency.ts'
+import { asError } from '../lib/errors.ts'
 
 /** A public address on which Azure serves its platform. */
 const PLATFORM = '168.63.129.16'
 /** Global unicast addresses of IPv6. */
 const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3')
-/** Addresses of a host that are tried, and the timeout of each. */
+/** Addresses of a host that are tried, and the timeout of each but the last. */
 const MAX_ADDRESSES = 4
 const CONNECT_MS = 5_000
 export const MAX_ADDRESS_CHARACTERS = 2_048
@@ -75,32 +74,6 @@ export function parseReceiver(text: string, isAllowedAddress: IsAllowedAddress):
 /** Shows only the origin of a URL whose path is a secret. */
 export const showOrigin = (address: string): string => `${new URL(address).origin}/…`
 
-/**
- * Connects to the host of a URL. Checks the resolved addresses, and the peer address of the open socket before anything is
- * sent, so a changing DNS answer cannot bypass the check.
- * @throws ForbiddenAddressError if no address is allowed; the last connection error otherwise
- */
-export async function connectTo(
-  url: URL,
-  isAllowedAddress: IsAllowedAddress,
-  signal: AbortSignal,
-  resolve: Resolve = resolveHost,
-): Promise<Socket> {
-  const host = hostOf(url)
-  const found = isIP(host) === 0 ? await abortable(resolve(host), signal) : [host]
-  if (found.length === 0) throw new Error(`no address for ${host}`)
-  let fault: unknown = new ForbiddenAddressError()
-  for (const address of found.filter(isAllowedAddress).slice(0, MAX_ADDRESSES)) {
-    try {
-      return await open(url, address, isAllowedAddress, signal)
-    } catch (error) {
-      if (signal.aborted) throw error
-      fault = error
-    }
-  }
-  throw fault
-}
-
 /** Returns the host without the brackets of an IPv6 address. */
 const hostOf = (url: URL) => url.hostname.replace(/^\[|\]$/g, '')
 
@@ -113,52 +86,53 @@ async function resolveHost(host: string): Promise<string[]> {
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
 }
 
-async function open(
-  url: URL,
-  address: string,
-  isAllowedAddress: IsAllowedAddress,
-  signal: AbortSignal,
-): Promise<Socket> {
-  const host = hostOf(url)
-  const isSecure = url.protocol === 'https:'
-  const socket = connect(Number(url.port || (isSecure ? 443 : 80)), address)
-  // An error without a listener would crash the process.
-  socket.on('error', () => {})
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)])
-  try {
-    await once(socket, 'connect', { signal: limit })
-    if (!isAllowedAddress(socket.remoteAddress ?? '')) throw new ForbiddenAddressError()
-    if (!isSecure) return socket
-    const name = isIP(host) === 0 ? { servername: host } : {}
-    const tls = connectTls({ socket, host, ...name, ALPNProtocols: ['http/1.1'] })
-    tls.on('error', () => {})
-    await once(tls, 'secureConnect', { signal: limit })
-    return tls
-  } catch (error) {
-    socket.destroy()
-    throw error
-  }
-}
+/** Finds the allowed addresses of a host for a connection, which goes to no other: a later answer of the DNS changes nothing. */
+const allowedLookup =
+  ({ isAllowedAddress, resolve = resolveHost }: Receivers): LookupFunction =>
+  (host, _options, found) =>
+    void resolve(host).then(
+      (addresses) => {
+        const allowed = addresses.filter(isAllowedAddress).slice(0, MAX_ADDRESSES)
+        const fault =
+          addresses.length === 0 ? new Error(`no address for ${host}`) : new ForbiddenAddressError()
+        found(
+          allowed.length === 0 ? fault : null,
+          allowed.map((address) => ({ address, family: isIP(address) })),
+        )
+      },
+      (error: unknown) => found(asError(error), []),
+    )
 
 /** Responses of status 1xx before the final one. An endless row of them occupies the process. */
 const MAX_INTERIM_RESPONSES = 16
 
+/** The hosts that may be reached. */
+export interface Receivers {
+  readonly isAllowedAddress: IsAllowedAddress
+  readonly resolve?: Resolve
+}
+
 /**
- * Sends a request, a POST if it has a body, over a separate connection. Resolves to the head of the response. Rejects however
- * else the request ends, because its caller holds a slot.
+ * Sends a request, a POST if it has a body, over a separate connection to an allowed address of its host. Resolves to the head of
+ * the response. Rejects however else the request ends, because its caller holds a slot.
+ * @throws ForbiddenAddressError if no address is allowed
  */
-export function sendRequest(
-  socket: Socket,
+export async function sendRequest(
   url: URL,
   { headers, body }: { readonly headers: OutgoingHttpHeaders; readonly body?: string },
+  receivers: Receivers,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
+  const host = hostOf(url)
+  // An address is not looked up.
+  if (isIP(host) !== 0 && !receivers.isAllowedAddress(host)) throw new ForbiddenAddressError()
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const outgoing = request({
-    createConnection: () => socket,
+  const { request, Agent } = url.protocol === 'https:' ? https : http
+  const outgoing = request(url, {
+    agent: new Agent({ autoSelectFamilyAttemptTimeout: CONNECT_MS }),
     method: body === undefined ? 'GET' : 'POST',
-    path: url.pathname + url.search,
-    headers: { host: url.host, ...headers, connection: 'close' },
+    headers,
+    lookup: allowedLookup(receivers),
     signal,
   })
   let interim = 0

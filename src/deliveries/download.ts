@@ -1,13 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isDiskError, ListFault } from '../lib/errors.ts'
 import type { StagedFile, Staging } from '../storage/blobs/staging.ts'
-import {
-  connectTo,
-  ForbiddenAddressError,
-  readTarget,
-  sendRequest,
-  type IsAllowedAddress,
-} from './connect.ts'
+import { ForbiddenAddressError, readTarget, sendRequest, type Receivers } from './connect.ts'
 
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
@@ -32,9 +26,8 @@ export const DOWNLOAD_LIMITS: DownloadLimits = {
   totalMs: 5 * 60_000,
 }
 
-export interface DownloadOptions {
+export interface DownloadOptions extends Receivers {
   readonly staging: Pick<Staging, 'write'>
-  readonly isAllowedAddress: IsAllowedAddress
   readonly userAgent: string
   readonly limits?: DownloadLimits
 }
@@ -99,22 +92,21 @@ const NOT_ALLOWED = 'La dirección no está permitida'
 async function follow(
   first: string,
   known: Validators,
-  { isAllowedAddress, userAgent }: DownloadOptions,
+  options: DownloadOptions,
   signal: AbortSignal,
   take: (response: IncomingMessage) => Promise<Download>,
 ): Promise<Download> {
   let url = new URL(first)
   for (let redirects = 0; ; redirects++) {
-    if (!readTarget(url.href, isAllowedAddress).ok) throw new ListFault(NOT_ALLOWED)
-    const socket = await connectTo(url, isAllowedAddress, signal)
+    if (!readTarget(url.href, options.isAllowedAddress).ok) throw new ListFault(NOT_ALLOWED)
+    const headers = {
+      'user-agent': options.userAgent,
+      'accept-encoding': 'gzip',
+      ...(known.etag !== null && { 'if-none-match': known.etag }),
+      ...(known.lastModified !== null && { 'if-modified-since': known.lastModified }),
+    }
+    const response = await sendRequest(url, { headers }, options, signal)
     try {
-      const headers = {
-        'user-agent': userAgent,
-        'accept-encoding': 'gzip',
-        ...(known.etag !== null && { 'if-none-match': known.etag }),
-        ...(known.lastModified !== null && { 'if-modified-since': known.lastModified }),
-      }
-      const response = await sendRequest(socket, url, { headers }, signal)
       const { statusCode: code = 0 } = response
       if (code === 200) return await take(response)
       if (code === 304 && (known.etag !== null || known.lastModified !== null)) return { kind: 'unchanged' }
@@ -122,7 +114,7 @@ async function follow(
         throw new ListFault(`El servidor respondió con el código ${code}`)
       url = redirected(url, response.headers.location)
     } finally {
-      socket.destroy()
+      response.destroy()
     }
     if (redirects === MAX_REDIRECTS) throw new ListFault('El servidor redirige demasiadas veces')
   }

@@ -1,11 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import {
-  connectTo,
-  ForbiddenAddressError,
-  sendRequest,
-  type IsAllowedAddress,
-  type Resolve,
-} from './connect.ts'
+import { ForbiddenAddressError, sendRequest, type Receivers } from './connect.ts'
 import { failure, type Outcome } from './transport.ts'
 
 /** From the DNS look-up to the response. Standard Webhooks recommends 15 to 30 s. */
@@ -15,10 +9,8 @@ const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
 /** Bytes of a response that are read; the services answer with much less. */
 const MAX_RESPONSE_BYTES = 64 * 1024
 
-export interface PostOptions {
-  readonly isAllowedAddress: IsAllowedAddress
+export interface PostOptions extends Receivers {
   readonly userAgent: string
-  readonly resolve?: Resolve
 }
 
 export interface PostRequest {
@@ -59,23 +51,21 @@ export async function post(
 
 async function exchange(
   { url, body, headers, readsBody = false }: PostRequest,
-  { isAllowedAddress, userAgent, resolve }: PostOptions,
+  options: PostOptions,
   signal: AbortSignal,
 ): Promise<PostResponse> {
-  const target = new URL(url)
-  const socket = await connectTo(target, isAllowedAddress, signal, resolve)
+  const sent = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'user-agent': options.userAgent,
+    ...headers,
+  }
+  const incoming = await sendRequest(new URL(url), { headers: sent, body }, options, signal)
   try {
-    const sent = {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      'user-agent': userAgent,
-      ...headers,
-    }
-    const incoming = await sendRequest(socket, target, { headers: sent, body }, signal)
     const { statusCode: code = 0, headers: received } = incoming
     return { code, headers: received, text: readsBody ? await textOf(incoming) : '' }
   } finally {
-    socket.destroy()
+    incoming.destroy()
   }
 }
 
