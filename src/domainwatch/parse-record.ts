@@ -1,5 +1,5 @@
 import { toEpoch, isCalendarDateTime } from '../lib/dates.ts'
-import { jsonTypeOf } from '../http/body/fields.ts'
+import { jsonTypeOf } from '../http/body/parse.ts'
 import { isObject } from '../lib/json.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName, isDisplayText } from '../lib/free-text.ts'
 import { parseLabel } from '../lib/domain-names.ts'

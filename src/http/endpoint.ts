@@ -1,12 +1,11 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { isObject } from '../lib/json.ts'
-import { jsonTypeOf, type BodyField } from './body/fields.ts'
+import { jsonTypeOf, type BodyField, bodyKind, parseBody, hasBody, isEncoded } from './body/parse.ts'
 import type { Audit } from './auth/audit.ts'
 import type { Access, Authenticator, Identity } from './auth/authenticator.ts'
 import { SERVICES, type Service } from './auth/key-limits.ts'
 import { badParameter, httpErrors } from './errors.ts'
-import { bodyKind, parseBody } from './body/parse.ts'
 import {
   isFlag,
   isPresentFlag,
@@ -20,7 +19,6 @@ import {
 import { JSON_TYPE, PRIVATE_HEADERS, sendBytes } from './headers.ts'
 import type { BodyBudget, BodyMemory } from './body/budget.ts'
 import { clientOfRequest } from './client.ts'
-import { hasBody, isEncoded } from './body/content-headers.ts'
 import { receiveBody, type RequestBody } from './body/receive.ts'
 import { documentEndpoint, type EndpointDocument } from './openapi/document.ts'
 
@@ -315,18 +313,18 @@ export async function textFields(
   body: RequestBody,
   parameters: Parameters,
 ): Promise<{ given: Given; names: Iterable<string>; typeErrors: ParameterTypeError[] } | undefined> {
-  const parsed = await parseBody(body.contentType, Buffer.from(body.bytes.buffer))
-  if (!parsed.ok) return undefined
+  const fields = await parseBody(body.contentType, Buffer.from(body.bytes.buffer))
+  if (fields === undefined) return undefined
   const given: Record<string, string> = Object.create(null)
   const typeErrors: ParameterTypeError[] = []
-  for (const [name, field] of parsed.fields) {
+  for (const [name, field] of fields) {
     const declared = Object.hasOwn(parameters, name) ? parameters[name] : undefined
     const text = textOf(field, declared)
     if (text === 'wrong-type')
       typeErrors.push(...(declared === undefined ? [] : [{ name, takes: takesType(declared, field) }]))
     else if (text !== undefined) given[name] = text.value
   }
-  return { given, names: parsed.fields.keys(), typeErrors }
+  return { given, names: fields.keys(), typeErrors }
 }
 
 /** A parameter whose JSON type no parameter has. */

@@ -17,7 +17,7 @@ import type { Logger } from 'pino'
 import { HttpError, isErrorCode, OverloadError } from '../lib/errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { MinTransferRate } from './body/budget.ts'
-import { hasBody } from './body/content-headers.ts'
+import { hasBody } from './body/parse.ts'
 import { drainBody } from './body/receive.ts'
 import { networkMatcher, type Peer } from './client.ts'
 import {

@@ -2,14 +2,18 @@ import { isObject } from '../lib/json.ts'
 import { releaseBuffer, ownsBuffer } from '../lib/release-buffer.ts'
 import { withTransfer } from '../lib/tasks.ts'
 import { decodeUtf8, hasAtMostCharacters, isStorable } from '../lib/text.ts'
-import { type BodyField, type BodyFields, jsonTypeOf } from '../http/body/fields.ts'
-import { parseJsonText } from '../http/body/json.ts'
-import { parseBody } from '../http/body/parse.ts'
+import {
+  type BodyField,
+  type BodyFields,
+  jsonTypeOf,
+  parseJsonText,
+  parseBody,
+  mediaType,
+} from '../http/body/parse.ts'
 import { isIP } from 'node:net'
 import { badParameter } from '../http/errors.ts'
 import { integer, text, type Parameter } from '../http/parameters.ts'
 import { detectFormat, stripMetadata } from '../lib/image-metadata/index.ts'
-import { mediaType } from '../http/body/content-headers.ts'
 import { readEdits } from './edits.ts'
 import { hashOf, type ImageHash } from './image-fields.ts'
 import type { ImageInfo } from './queries.ts'
@@ -59,8 +63,7 @@ async function readFields({ bytes, contentType, visitor }: Input): Promise<BodyF
   const body = Buffer.from(bytes.buffer)
   const isImage = visitor !== undefined && isImageType(contentType)
   if (isImage) return new Map([['image', { kind: 'bytes', bytes: body }]])
-  const parsed = await parseBody(contentType, body, { base64: ['image'] })
-  return parsed.ok ? parsed.fields : undefined
+  return parseBody(contentType, body, ['image'])
 }
 
 function visitorInfo({ name, ip }: NonNullable<Input['visitor']>, image: BodyField | undefined) {

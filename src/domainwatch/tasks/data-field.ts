@@ -2,9 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { RequestBody } from '../../http/body/receive.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
-import type { BodyField } from '../../http/body/fields.ts'
-import { parseJsonText } from '../../http/body/json.ts'
-import { parseBody } from '../../http/body/parse.ts'
+import { type BodyField, parseJsonText, parseBody } from '../../http/body/parse.ts'
 import { badParameter, httpErrors, missingParameter } from '../../http/errors.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { MAX_DNS_NAMES } from '../limits.ts'
@@ -46,16 +44,17 @@ export async function readData(
 ): Promise<DataBody> {
   const { buffer, byteOffset, byteLength } = body.bytes
   if (byteLength === 0) return { api: undefined, names: [], data: MISSING }
-  const parsed = await parseBody(body.contentType, Buffer.from(buffer, byteOffset, byteLength))
-  if (!parsed.ok) return { api: undefined, names: [], data: unreadable(httpErrors.unreadable_body()) }
-  const api = parsed.fields.get('api')
-  const data = parsed.fields.get('data')
+  const fields = await parseBody(body.contentType, Buffer.from(buffer, byteOffset, byteLength))
+  if (fields === undefined)
+    return { api: undefined, names: [], data: unreadable(httpErrors.unreadable_body()) }
+  const api = fields.get('api')
+  const data = fields.get('data')
   return {
     api: api?.kind === 'text' ? api.value : undefined,
     // No endpoint has as many: among these there is an unknown one if there are more.
-    names: [...parsed.fields.keys()].slice(0, MAX_NAMES),
+    names: [...fields.keys()].slice(0, MAX_NAMES),
     data: data === undefined ? MISSING : toItems(data, limit),
-    types: optionalText(parsed.fields.get('types')),
+    types: optionalText(fields.get('types')),
   }
 }
 

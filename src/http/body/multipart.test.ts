@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { BodyField } from './fields.ts'
-import { parseMultipart } from './multipart.ts'
+import { type BodyField, parseBody } from './parse.ts'
 
 const type = 'multipart/form-data; boundary=b'
 
 async function fields(body: string | Buffer, contentType = type): Promise<[string, BodyField][] | undefined> {
-  const parsed = await parseMultipart(contentType, Buffer.from(body), { base64: ['image'] })
-  return parsed.ok ? [...parsed.fields] : undefined
+  const parsed = await parseBody(contentType, Buffer.from(body), ['image'])
+  return parsed && [...parsed]
 }
 
 const part = (headers: string, content: string) => `--b\r\n${headers}\r\n\r\n${content}\r\n`

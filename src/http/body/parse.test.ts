@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { BodyField, BodyOptions } from './fields.ts'
-import { parseBody } from './parse.ts'
+import { type BodyField, parseBody } from './parse.ts'
 
 interface Encoded {
   type: string
@@ -37,10 +36,10 @@ function asMultipart(pairs: Pairs): Encoded {
 
 const encodings = [asUrlencoded, asJson, asMultipart]
 
-async function fieldsOf({ type, body }: Encoded, options?: BodyOptions): Promise<[string, BodyField][]> {
-  const parsed = await parseBody(type, body, options)
-  assert.ok(parsed.ok, `unparsable ${type}: ${body.toString('latin1', 0, 300)}`)
-  return [...parsed.fields].toSorted(([a], [b]) => (a < b ? -1 : 1))
+async function fieldsOf({ type, body }: Encoded, base64?: string[]): Promise<[string, BodyField][]> {
+  const parsed = await parseBody(type, body, base64)
+  assert.ok(parsed, `unparsable ${type}: ${body.toString('latin1', 0, 300)}`)
+  return [...parsed].toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
 
 const asText = (pairs: Pairs) =>
@@ -84,7 +83,7 @@ test('base64 fields are bytes in the three encodings and all variants', async ()
           ['image', dressed(Buffer.from(bytes).toString('base64'))],
           ['info', info],
         ] as const
-        assert.deepEqual(await fieldsOf(encode(pairs), { base64: ['image'] }), [
+        assert.deepEqual(await fieldsOf(encode(pairs), ['image']), [
           ['image', { kind: 'bytes', bytes: Buffer.from(bytes) }],
           ['info', { kind: 'text', value: info }],
         ])
@@ -93,6 +92,8 @@ test('base64 fields are bytes in the three encodings and all variants', async ()
     { numRuns: 500 },
   )
 })
+
+const isResult = (parsed: unknown) => parsed === undefined || parsed instanceof Map
 
 test('random bytes and damaged bodies never throw', async () => {
   const types = ['application/json', urlencoded, 'multipart/form-data; boundary=b', 'multipart/form-data']
@@ -122,7 +123,7 @@ test('random bytes and damaged bodies never throw', async () => {
   )
   await fc.assert(
     fc.asyncProperty(bytes, fc.constantFrom(...types), async (body, type) => {
-      assert.equal(typeof (await parseBody(type, body, { base64: ['image'] })).ok, 'boolean')
+      assert.ok(isResult(await parseBody(type, body, ['image'])))
     }),
     { numRuns: 500 },
   )
@@ -135,11 +136,8 @@ test('random bytes and damaged bodies never throw', async () => {
       async (pairs, encode, place, byte) => {
         const { type, body } = encode(pairs)
         if (body.length > 0) body[place % body.length] = byte
-        assert.equal(typeof (await parseBody(type, body, { base64: ['image'] })).ok, 'boolean')
-        assert.equal(
-          typeof (await parseBody(type, body.subarray(0, place % (body.length + 1)))).ok,
-          'boolean',
-        )
+        assert.ok(isResult(await parseBody(type, body, ['image'])))
+        assert.ok(isResult(await parseBody(type, body.subarray(0, place % (body.length + 1)))))
       },
     ),
     { numRuns: 500 },
