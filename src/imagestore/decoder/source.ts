@@ -125,7 +125,6 @@ export function readImageFile(path: string, buffer?: Buffer, size?: number): Ima
   if (bytes === undefined) throw new RejectedImage('svg is not in its encoding', 'damaged')
   const structure = readStructure(format, bytes)
   if (!structure.complete) throw new RejectedImage(`${format} is truncated`, 'damaged')
-  if (structure.quadratic) throw new RejectedImage(`${format} would take quadratic time`, 'too_many_pixels')
   return { bytes, format, structure }
 }
 

@@ -25,8 +25,6 @@ export interface Structure {
   readonly clipsGray: boolean
   /** The size does not bound the time to decode: a few bytes can take seconds. */
   readonly complex: boolean
-  /** Decoders would take quadratic time: for EXIF pointers to one directory, or a long list of frames. */
-  readonly quadratic: boolean
 }
 
 export const complete: Structure = {
@@ -34,7 +32,6 @@ export const complete: Structure = {
   buffered: false,
   clipsGray: false,
   complex: false,
-  quadratic: false,
 }
 export const truncated: Structure = { ...complete, complete: false }
 

@@ -31,9 +31,6 @@ interface Entry {
   readonly value: Buffer | readonly Entry[]
 }
 
-/** Entries that the EXIF library may read. A camera writes some hundred; corrupt counts in a JPEG make it a few ten thousand. */
-const MAX_READ_ENTRIES = 100_000
-
 /** What may still be read. Directories and values of a valid block do not overlap, so together they fit into it. */
 interface ReadBudget {
   entries: number
@@ -88,34 +85,6 @@ export function orientationOf(block: Buffer): number {
     return value >= 1 && value <= 8 ? value : 1
   }
   return 1
-}
-
-/**
- * True if the entries of an EXIF block point to directories so often that the EXIF library, which reads a directory once for each
- * pointer to it, would take long.
- */
-export function repeatsDirectories(exif: Buffer): boolean {
-  const block = withoutIdentifier(exif)
-  const isLittle = isLittleEndian(block)
-  if (isLittle === undefined) return false
-  const numbers = numbersIn(block, isLittle)
-  const first = numbers.long(4)
-  const second = numbers.long(first + 2 + numbers.short(first) * ENTRY_BYTES)
-  let left = MAX_READ_ENTRIES
-  const directories = new Set([first, second])
-  // A set yields what is added to it on the way.
-  for (const directory of directories) {
-    for (const entry of entriesAt(block, numbers, directory)) {
-      left--
-      if (DIRECTORY_TAGS.has(numbers.short(entry))) {
-        const target = numbers.long(entry + 8)
-        left -= countEntries(block, numbers, target)
-        directories.add(target)
-      }
-      if (left < 0) return true
-    }
-  }
-  return false
 }
 
 /** Creates an EXIF block with an orientation and nothing else. */

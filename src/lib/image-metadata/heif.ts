@@ -1,13 +1,8 @@
-import { repeatsDirectories } from './exif.ts'
 import { complete, ErasedRanges, truncated, type Structure } from './container.ts'
 
 /** Item types of a still AVIF or HEIC that describe the picture and are not part of it. */
 const METADATA_ITEMS = new Set(['Exif', 'mime', 'uri '])
 
-/** An Exif item begins with the offset of its TIFF header. */
-const EXIF_OFFSET_BYTES = 4
-/** A picture has one Exif item. Extents may overlap, so each of many could be as long as the file. */
-const MAX_EXIF_EXTENTS = 64
 /** An empty Exif item: offset of the TIFF header, the header, a directory without entries. */
 const EMPTY_EXIF = Buffer.from('0000000049492a0008000000000000000000', 'hex')
 
@@ -53,19 +48,8 @@ export function heifStructure(bytes: Buffer): Structure {
     types.add(box.type)
     end = box.end
   }
-  if (!types.has('meta') || (!types.has('mdat') && end !== bytes.length)) return truncated
-  return { ...complete, quadratic: hasQuadraticExif(bytes) }
-}
-
-function hasQuadraticExif(bytes: Buffer): boolean {
-  let extents = 0
-  for (const { type, at, length } of metadataExtents(bytes) ?? []) {
-    if (type !== 'Exif' || at + EXIF_OFFSET_BYTES > bytes.length) continue
-    if (++extents > MAX_EXIF_EXTENTS) return true
-    const block = at + EXIF_OFFSET_BYTES + bytes.readUInt32BE(at)
-    if (repeatsDirectories(bytes.subarray(block, at + length))) return true
-  }
-  return false
+  const isWhole = types.has('meta') && (types.has('mdat') || end === bytes.length)
+  return isWhole ? complete : truncated
 }
 
 /**

@@ -1,4 +1,4 @@
-import { EXIF_IDENTIFIER, exifWithOrientation, orientationOf, repeatsDirectories } from './exif.ts'
+import { EXIF_IDENTIFIER, exifWithOrientation, orientationOf } from './exif.ts'
 import { complete, KeptRanges, truncated, type Structure } from './container.ts'
 
 const START_OF_SCAN = 0xda
@@ -21,7 +21,6 @@ const isApp = (marker: number): boolean => marker >= FIRST_APP && marker <= LAST
 /** Reads segments up to the first scan. The end marker counts after that only, because a thumbnail before it may contain one. */
 export function jpegStructure(bytes: Buffer): Structure {
   let buffered = false
-  let quadratic = false
   let at = 2
   while (at + 4 <= bytes.length) {
     if (bytes[at] !== 0xff) {
@@ -31,15 +30,11 @@ export function jpegStructure(bytes: Buffer): Structure {
     const marker = bytes[at + 1] ?? 0
     // Searched backwards, because most whole files end with the marker.
     if (marker === START_OF_SCAN)
-      return { ...complete, complete: bytes.lastIndexOf(END_MARKER) > at, buffered, quadratic }
+      return { ...complete, complete: bytes.lastIndexOf(END_MARKER) > at, buffered }
     if (PROGRESSIVE.has(marker)) buffered = true
     if (marker === 0xff) at++
     else if (WITHOUT_LENGTH.has(marker)) at += 2
-    else {
-      const end = at + 2 + bytes.readUInt16BE(at + 2)
-      if (marker === APP1) quadratic ||= repeatsDirectories(bytes.subarray(at + 4, end))
-      at = end
-    }
+    else at += 2 + bytes.readUInt16BE(at + 2)
   }
   return truncated
 }

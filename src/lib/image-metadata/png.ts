@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib'
-import { exifWithOrientation, orientationOf, repeatsDirectories } from './exif.ts'
+import { exifWithOrientation, orientationOf } from './exif.ts'
 import { complete, KeptRanges, truncated, type Structure } from './container.ts'
 import { createProfile, SRGB, type Chromaticities } from './icc.ts'
 
@@ -50,15 +50,12 @@ function createChunk(type: string, data: Buffer): Buffer {
 /** Reads chunks up to IEND. libpng verifies the checksums of those that it uses. */
 export function pngStructure(bytes: Buffer): Structure {
   if (bytes.length < IHDR_END) return truncated
-  let quadratic = false
-  for (const { type, data } of chunksOf(bytes)) {
-    if (type === 'eXIf') quadratic ||= repeatsDirectories(data)
+  for (const { type } of chunksOf(bytes)) {
     if (type === 'IEND')
       return {
         ...complete,
         buffered: bytes[28] === 1,
         clipsGray: bytes[24] === 16 && bytes[25] === COLOUR_TYPE_GRAY,
-        quadratic,
       }
   }
   return truncated

@@ -1,13 +1,10 @@
-import { exifWithOrientation, orientationOf, repeatsDirectories, withoutIdentifier } from './exif.ts'
+import { exifWithOrientation, orientationOf, withoutIdentifier } from './exif.ts'
 import { complete, KeptRanges, truncated, type Structure } from './container.ts'
 
 const KEPT_CHUNKS = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ANMF', 'ICCP'])
 /** Flags in VP8X. */
 const EXIF_FLAG = 0x08
 const XMP_FLAG = 0x04
-
-/** The WebP library walks from the first frame to reach each one. The pixel limit leaves 3,200 pixels per frame at this number. */
-const MAX_FRAMES = 20_000
 
 interface Chunk {
   readonly type: string
@@ -27,16 +24,8 @@ function* chunksOf(bytes: Buffer): Generator<Chunk> {
 }
 
 /** The RIFF header declares the length of the file. */
-export function webpStructure(bytes: Buffer): Structure {
-  if (bytes.length < 20 || bytes.readUInt32LE(4) + 8 > bytes.length) return truncated
-  let frames = 0
-  let quadratic = false
-  for (const { type, start, end } of chunksOf(bytes)) {
-    if (type === 'ANMF') quadratic ||= ++frames > MAX_FRAMES
-    if (type === 'EXIF') quadratic ||= repeatsDirectories(bytes.subarray(start + 8, end))
-  }
-  return { ...complete, quadratic }
-}
+export const webpStructure = (bytes: Buffer): Structure =>
+  bytes.length < 20 || bytes.readUInt32LE(4) + 8 > bytes.length ? truncated : complete
 
 export function stripWebp(bytes: Buffer): Buffer | undefined {
   const kept = new KeptRanges()
