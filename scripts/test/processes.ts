@@ -9,13 +9,22 @@ import { LONGEST } from './tiers.ts'
 const FOLDER = fileURLToPath(new URL('../../node_modules/.cache/test-processes/', import.meta.url))
 /** Its hook has to be one of the process: as one of the first file that imports it, it would not see the others. */
 const REPORT = new URL('../../test/support/failure-report.ts', import.meta.url)
-/** A process that fails as a whole, or is started last, must not be much of the run. */
-const MAX_FILES = 12
+
+interface Kind {
+  readonly pattern: RegExp
+  /** A process that fails as a whole, or is started last, must not be much of the run. */
+  readonly maxFiles: number
+}
 
 /** Their tests run the service in their own process. */
-const SHARING: readonly RegExp[] = [
-  /^(src|console)\//,
-  /^test\/(admin|contracts|corpus|dns|domainwatch|http|imagestore|keys|integrity)\//,
+const SHARING: readonly Kind[] = [
+  { pattern: /^(src|console)\//, maxFiles: 12 },
+  {
+    pattern: /^test\/(admin|contracts|corpus|dns|domainwatch|http|imagestore|keys|integrity)\//,
+    maxFiles: 12,
+  },
+  // Tests in a browser are long.
+  { pattern: /^test\/console\//, maxFiles: 4 },
 ]
 
 export interface TestProcess {
@@ -28,15 +37,15 @@ export interface TestProcess {
 export function processesFor(files: readonly string[]): TestProcess[] {
   const processes: TestProcess[] = []
   const alone: TestProcess[] = []
-  const shared = new Map<RegExp, string[]>()
+  const shared = new Map<Kind, string[]>()
   for (const file of files) {
-    const kind = SHARING.find((pattern) => pattern.test(file))
+    const kind = SHARING.find(({ pattern }) => pattern.test(file))
     if (kind === undefined) (LONGEST.includes(file) ? processes : alone).push({ entry: file, files: [file] })
     else shared.set(kind, [...(shared.get(kind) ?? []), file])
   }
-  for (const group of shared.values()) {
-    for (let from = 0; from < group.length; from += MAX_FILES)
-      processes.push(sharedProcess(group.slice(from, from + MAX_FILES)))
+  for (const [{ maxFiles }, group] of shared) {
+    for (let from = 0; from < group.length; from += maxFiles)
+      processes.push(sharedProcess(group.slice(from, from + maxFiles)))
   }
   return [...processes, ...alone]
 }

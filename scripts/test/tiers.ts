@@ -172,12 +172,10 @@ export function getPasses(tier: Tier, isWanted: (file: string) => boolean): Pass
     ofTier('default').filter((file) => isWanted(file) && isAgain(file))
   const sqlite = { database: 'sqlite', needsPostgres: false, onTwoNodes: false } as const
   const postgres = { database: 'postgres', needsPostgres: true, onTwoNodes: false } as const
-  // Some of their tests wait for a server or a deadline: a third process uses the two processors meanwhile.
+  // Some of their tests wait for a server, a browser or a deadline: a third process uses the two processors meanwhile.
   const quiet = { concurrency: 3, isInMemory: true, sharesProcesses: true } as const
-  // Each has a browser, or several servers; these files break things, and count what is left open.
-  const apart = { concurrency: 2, isInMemory: false, sharesProcesses: false } as const
-  // Much of their time is waiting for faults to begin, to be noticed and to end.
-  const waiting = { ...apart, concurrency: 3 } as const
+  // These files break things, and count what is left open. Much of their time is waiting for faults to begin, to be noticed and to end.
+  const waiting = { concurrency: 3, isInMemory: false, sharesProcesses: false } as const
   const passes: Record<Tier, () => Pass[]> = {
     default: () => [{ ...sqlite, ...quiet, name: 'default', files: own }],
     postgres: () => {
@@ -185,7 +183,7 @@ export function getPasses(tier: Tier, isWanted: (file: string) => boolean): Pass
       const files = [...own, ...again((file) => runsAgainOnPostgres(file, hasTwoNodes))]
       return [{ ...postgres, ...quiet, name: 'on PostgreSQL', files }]
     },
-    browser: () => [{ ...sqlite, ...apart, name: 'browser', files: own }],
+    browser: () => [{ ...sqlite, ...quiet, name: 'browser', files: own }],
     faults: () => [{ ...sqlite, ...waiting, name: 'faults', needsPostgres: true, files: own }],
     cluster: () => [
       { ...sqlite, ...waiting, name: 'cluster', needsPostgres: true, files: own },
