@@ -7,10 +7,10 @@ import { domainErrors } from './errors.ts'
 export const DNS_TYPES = ['ns', 'a', 'aaaa', 'mx', 'txt', 'soa', 'caa'] as const
 export type DnsType = (typeof DNS_TYPES)[number]
 
-/** DNS look-ups of names in A-label form for a client. They settle within seconds and never reject. */
+/** DNS look-ups of names in A-label form. They settle within seconds and never reject. */
 export interface Dns {
-  nameServers(name: string, client: string): Promise<NameServerAnswer>
-  records(name: string, type: RecordType, client: string): Promise<RecordAnswer>
+  nameServers(name: string): Promise<NameServerAnswer>
+  records(name: string, type: RecordType): Promise<RecordAnswer>
 }
 
 /** The answer to a client about a name. */
@@ -44,7 +44,7 @@ export const lookupsPerName = (types: readonly DnsType[] | undefined): number =>
   1 + (types?.filter((type) => type !== 'ns').length ?? 0)
 
 /** Runs one look-up when the client's share allows it. Rejects with OverloadError if too many wait. */
-export type RunLookup = <T>(lookup: (client: string) => Promise<T>) => Promise<T>
+export type RunLookup = <T>(lookup: () => Promise<T>) => Promise<T>
 
 /**
  * Looks up the name servers of a name, and in parallel its records of other types. The name servers decide the status; a type
@@ -56,14 +56,11 @@ export async function lookUp(
   types: readonly DnsType[] | undefined,
   run: RunLookup,
 ): Promise<DnsOutcome> {
-  const nameServers = run((client) => dns.nameServers(name, client))
+  const nameServers = run(() => dns.nameServers(name))
   if (types === undefined) return toOutcome(await nameServers)
   const found = types.map(async (type) => ({
     type,
-    answer:
-      type === 'ns'
-        ? await nameServers
-        : await run((client) => dns.records(name, type, client)).catch(overloaded),
+    answer: type === 'ns' ? await nameServers : await run(() => dns.records(name, type)).catch(overloaded),
   }))
   const [answers, own] = await Promise.all([Promise.all(found), nameServers])
   const failures = answers.flatMap(({ type, answer }) => {

@@ -273,10 +273,10 @@ export class Rechecks {
     if (!label.ok) return { name, ns: undefined, mx: undefined, a: undefined, aaaa: undefined }
     const domain = `${label.ascii}.cl`
     const [ns, mx, a, aaaa] = await Promise.all([
-      dns.nameServers(domain, 'service'),
-      dns.records(domain, 'mx', 'service'),
-      dns.records(domain, 'a', 'service'),
-      dns.records(domain, 'aaaa', 'service'),
+      dns.nameServers(domain),
+      dns.records(domain, 'mx'),
+      dns.records(domain, 'a'),
+      dns.records(domain, 'aaaa'),
     ])
     return { name, ns: answerText(ns), mx: answerText(mx), a: answerText(a), aaaa: answerText(aaaa) }
   }

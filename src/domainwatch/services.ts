@@ -108,13 +108,13 @@ export function openServices(options: DomainwatchOptions) {
 
 /** Records the answers of look-ups. */
 const observed = ({ dns, observations }: DomainwatchOptions): Dns => ({
-  async nameServers(name, client) {
-    const answer = await dns.nameServers(name, client)
+  async nameServers(name) {
+    const answer = await dns.nameServers(name)
     observations.ns.add(name, answer)
     return answer
   },
-  async records(name, type, client) {
-    const answer = await dns.records(name, type, client)
+  async records(name, type) {
+    const answer = await dns.records(name, type)
     if (type === 'mx') observations.mx.add(name, answer)
     else if (type === 'a' || type === 'aaaa') observations[type].add(name, answer)
     return answer

@@ -20,12 +20,13 @@ import { POOLS } from '../lib/pools.ts'
 import { createTasks, type Tasks } from '../lib/tasks.ts'
 import type { Database } from '../storage/database/database.ts'
 import {
-  AnswerCache,
   createResolver,
   systemServers,
+  type CachedAnswer,
   type Resolver,
   type ResolverStats,
 } from '../lib/dns/index.ts'
+import { lruCacheOfBytes } from '../lib/lru-cache.ts'
 import { keepBeforeUpgrade } from './before-upgrade.ts'
 import { createHealth, type Health } from './health.ts'
 import { LIMITS, type Limits } from './limits.ts'
@@ -45,6 +46,8 @@ export interface Overrides {
 const TAKE_RIGHTS = 'remove their permissions with chmod -R go='
 /** The zone that contains all names. */
 const ZONE = 'cl'
+/** DNS answers in memory. */
+const DNS_CACHE_BYTES = 32 * 1024 * 1024
 const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
 
 /** @param existing only opens an existing database of this version */
@@ -78,7 +81,7 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
   opening.defer(() => tasks.close())
   const resolverLimits = {
     maxInFlight: perProcessShare(limits.dnsInFlight, config.workers),
-    cache: new AnswerCache(),
+    cache: lruCacheOfBytes<CachedAnswer>(DNS_CACHE_BYTES, ({ bytes }) => bytes),
   }
   const { dnsServers = systemServers(), dnsParent } = config
   const recordResolver = createResolver({ ...resolverLimits, servers: dnsServers })
@@ -122,8 +125,8 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
   observe(metrics, database, tasks, resolvers, nameIndex)
   opening.defer(() => nameIndex.close())
   const dns: Pick<Resolver, 'nameServers' | 'records'> = {
-    nameServers: (name, client) => resolver.nameServers(name, client),
-    records: (name, type, client) => recordResolver.records(name, type, client),
+    nameServers: (name) => resolver.nameServers(name),
+    records: (name, type) => recordResolver.records(name, type),
   }
   const opened = opening.move()
 

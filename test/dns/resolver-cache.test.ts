@@ -44,6 +44,34 @@ test('a negative answer is cached for the lesser of SOA TTL and minimum, a failu
   assert.equal(await asked('roto.cl', 22_000), 2)
 })
 
+test('an answer is cached at most as long as one of its kind may be', async (t) => {
+  let now = 0
+  const { resolver, servers } = await setUp(
+    t,
+    [
+      ({ name }) =>
+        name === 'libre.cl'
+          ? { rcode: RCODE.NXDOMAIN, authorities: [soa('cl', 100, 100)] }
+          : { answers: [ns(name, 'ns1.hosting.cl', 100)] },
+    ],
+    { now: () => now, maxTtl: 20, maxNegativeTtl: 5 },
+  )
+  for (const [name, seconds] of [
+    ['registrado.cl', 20],
+    ['libre.cl', 5],
+  ] as const) {
+    const start = now
+    const queries = () => servers[0]?.queries.filter((query) => query.name === name).length
+    await resolver.nameServers(name)
+    now = start + seconds * 1_000 - 1
+    await resolver.nameServers(name)
+    assert.equal(queries(), 1)
+    now++
+    await resolver.nameServers(name)
+    assert.equal(queries(), 2)
+  }
+})
+
 test('equal look-ups in flight share one query, and those of another type have their own', async (t) => {
   const { resolver, servers } = await setUp(t, [find])
   const mx = resolver.records('registrado.cl', 'mx')

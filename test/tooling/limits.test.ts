@@ -143,7 +143,7 @@ const STATED: Readonly<Record<string, Readonly<Record<string, readonly Stated[]>
     'in memory:': [
       ['imagestore/delivery.ts', 'MAX_CACHED_IMAGES', ''],
       ['imagestore/routes/link-cache.ts', 'MAX_LINKS', ''],
-      ['lib/dns/answer-cache.ts', 'MAX_BYTES', 'MiB'],
+      ['server/context.ts', 'DNS_CACHE_BYTES', 'MiB'],
     ],
     'statistics,': [
       ['domainwatch/stats/statistics.ts', 'MAX_CACHED', ''],

@@ -146,7 +146,7 @@ export const dnsRoute: AddRoutes = (app, shared, { dns, dnsInFlight }) => {
       if (domain === undefined || parsed?.ok !== true) throw badParameter('domain', TAKES_DOMAIN)
       const client = accountClient(identity.accountId)
       const left = clientAbort(reply.raw)
-      const run: RunLookup = (lookup) => gate.run(client, () => lookup(client), left)
+      const run: RunLookup = (lookup) => gate.run(client, lookup, left)
       const outcome = await lookUp(dns, parsed.ascii, types, run)
       const { status, msg, code, ...found } = outcome
       if (status === 503) throw new OverloadError()
@@ -191,7 +191,7 @@ export const bulkDnsRoute: AddRoutes = (app, shared, { dns, dnsInFlight, tasks }
       if (reply.raw.closed) release()
       else reply.raw.once('close', release)
       const left = clientAbort(reply.raw)
-      const run: RunLookup = (lookup) => lookups.run(client, () => lookup(client), left)
+      const run: RunLookup = (lookup) => lookups.run(client, lookup, left)
       const concurrency = Math.floor(CONCURRENCY / lookupsPerName(types))
       return Readable.from(answerLines(data.items, concurrency, (name) => lookUp(dns, name, types, run)))
     },

@@ -1,6 +1,5 @@
-export { AnswerCache } from './answer-cache.ts'
 export type { NameServerAnswer, RecordAnswer } from './classify.ts'
 export type { MxRecord, RecordType, RecordValue } from './classify.ts'
 export { createResolver } from './resolver.ts'
-export type { Resolver, ResolverOptions, ResolverStats } from './resolver.ts'
+export type { CachedAnswer, Resolver, ResolverOptions, ResolverStats } from './resolver.ts'
 export { parseServers, systemServers } from './servers.ts'

@@ -1,14 +1,36 @@
-import {
-  estimateBytes,
-  getLifetime,
-  type AnswerCache,
-  type CachedAnswer,
-  type CacheLimits,
-} from './answer-cache.ts'
 import type { Answer, NameServerAnswer, RecordAnswer, ServerRole, QueryType, RecordType } from './classify.ts'
 import { type Query, createQuery } from './message.ts'
 import { Server, type FinalReply, orderServers, ZoneServers, type ZoneSource } from './server.ts'
 import type { ServerAddress } from './servers.ts'
+
+export interface CachedAnswer {
+  readonly answer: Answer
+  /** Estimated from the characters of the entry plus a fixed part. */
+  readonly bytes: number
+  /** In milliseconds of the clock of the resolver. */
+  readonly expires: number
+}
+
+/** Estimated size of an entry without its texts. */
+const ENTRY_BYTES = 300
+
+/** Maximum lifetimes of answers, in seconds. */
+interface CacheLimits {
+  readonly maxTtl: number
+  readonly maxNegativeTtl: number
+  /** Lifetime of failures (RFC 9520): enough to stop a storm of retries. */
+  readonly failureTtl: number
+}
+
+/**
+ * Returns how long to cache an answer, in seconds.
+ * @param ttl seconds, uncapped; undefined for a failure
+ */
+function getLifetime({ kind }: Answer, ttl: number | undefined, limits: CacheLimits): number {
+  if (ttl === undefined) return kind === 'overloaded' ? 0 : limits.failureTtl
+  const isPositive = kind === 'found' || kind === 'records'
+  return Math.min(ttl, isPositive ? limits.maxTtl : limits.maxNegativeTtl)
+}
 
 interface LookupResult {
   readonly answer: Answer
@@ -107,7 +129,10 @@ export interface ResolverOptions extends Partial<CacheLimits> {
    */
   readonly role?: ServerRole
   /** May be shared with resolvers of other types. */
-  readonly cache: Pick<AnswerCache, 'get' | 'set'>
+  readonly cache: {
+    get(key: string): CachedAnswer | undefined
+    set(key: string, cached: CachedAnswer): unknown
+  }
   /** Maximum duration of a look-up, in milliseconds. */
   readonly deadlineMs?: number
   /** Silence after which the next server is queried as well, in milliseconds. */
@@ -161,22 +186,21 @@ export class Resolver {
   /**
    * Looks up name servers. Settles within the deadline and never rejects.
    * @param name lower case, A-label form, no trailing dot
-   * @param client the answer counts for it in the cache
    */
-  async nameServers(name: string, client = ''): Promise<NameServerAnswer> {
-    const { answer } = await this.resolve(name, 'ns', client)
+  async nameServers(name: string): Promise<NameServerAnswer> {
+    const { answer } = await this.resolve(name, 'ns')
     // The query type determines the kind of answer, so here and below the other kind never occurs.
     return answer.kind === 'records' ? FAILED : answer
   }
 
   /** Looks up the RRset of another type. Needs resolvers: servers of the parent zone only know delegations, and it fails. */
-  async records(name: string, type: RecordType, client = ''): Promise<RecordAnswer> {
-    const { answer } = await this.resolve(name, type, client)
+  async records(name: string, type: RecordType): Promise<RecordAnswer> {
+    const { answer } = await this.resolve(name, type)
     return answer.kind === 'found' ? FAILED : answer
   }
 
   /** Looks up either, and returns the answer with the end of its lifetime. */
-  resolve(name: string, type: QueryType, client = ''): CachedAnswer | Promise<CachedAnswer> {
+  resolve(name: string, type: QueryType): CachedAnswer | Promise<CachedAnswer> {
     const { cache, maxInFlight, now, role } = this.#options
     const key = `${type} ${name}`
     if (this.#isClosed) return this.#cacheable(key, FAILED_LOOKUP)
@@ -193,7 +217,7 @@ export class Resolver {
     if (this.#inFlight.size >= maxInFlight) {
       return this.#cacheable(key, { answer: { kind: 'overloaded' }, ttl: undefined })
     }
-    const answer = this.#lookUp(key, query, client)
+    const answer = this.#lookUp(key, query)
     this.#inFlight.set(key, answer)
     return answer
   }
@@ -208,7 +232,7 @@ export class Resolver {
     for (const abort of this.#aborts) abort()
   }
 
-  async #lookUp(key: string, query: Query, client: string): Promise<CachedAnswer> {
+  async #lookUp(key: string, query: Query): Promise<CachedAnswer> {
     const { deadlineMs, cache, now } = this.#options
     const endsAt = performance.now() + deadlineMs
     const known = this.#servers instanceof ZoneServers ? this.#servers.get() : this.#servers
@@ -220,7 +244,7 @@ export class Resolver {
         : await this.#query(query, servers, Math.max(1, endsAt - performance.now()))
     const cached = this.#cacheable(key, result)
     this.#inFlight.delete(key)
-    if (!this.#isClosed && cached.expires > now()) cache.set(key, cached, client)
+    if (!this.#isClosed && cached.expires > now()) cache.set(key, cached)
     return cached
   }
 
@@ -238,7 +262,8 @@ export class Resolver {
   #cacheable(key: string, { answer, ttl }: LookupResult): CachedAnswer {
     const { now } = this.#options
     const lifetimeMs = 1_000 * getLifetime(answer, ttl, this.#options)
-    return { answer, bytes: estimateBytes(key, answer), expires: now() + lifetimeMs }
+    const bytes = ENTRY_BYTES + key.length + JSON.stringify(answer).length
+    return { answer, bytes, expires: now() + lifetimeMs }
   }
 }
 

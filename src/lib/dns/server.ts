@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { connect } from 'node:net'
-import type { CachedAnswer } from './answer-cache.ts'
-import type { Reply, QueryType } from './classify.ts'
+import type { Answer, Reply, QueryType } from './classify.ts'
 import { messageId, messageWithId, readReply, type Query } from './message.ts'
 import { type ServerAddress, formatServer } from './servers.ts'
 
@@ -220,11 +219,17 @@ function readWhole(message: Buffer, query: Query, id: number): FinalReply {
   return reply.kind === 'mismatch' || reply.kind === 'truncated' ? { kind: 'failed' } : reply
 }
 
+/** An answer, and until when it may be used, in milliseconds of the clock. */
+interface LastingAnswer {
+  readonly answer: Answer
+  readonly expires: number
+}
+
 /** The servers of a zone are to be found. */
 export interface ZoneSource {
   readonly zone: string
   /** Finds them. */
-  readonly through: { resolve(name: string, type: QueryType): CachedAnswer | Promise<CachedAnswer> }
+  readonly through: { resolve(name: string, type: QueryType): LastingAnswer | Promise<LastingAnswer> }
   /** Port of the servers; 53 except in tests. */
   readonly port?: number
 }
