@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import ipaddr from 'ipaddr.js'
 import { requestClient, type Client } from '../lib/client.ts'
 import { OverloadError } from '../lib/errors.ts'
+import type { Gate } from '../lib/gate.ts'
 
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\]):\d+$/
 
@@ -65,6 +66,16 @@ export const clientOfRequest = ({ ip, identity }: KnownRequest): Client =>
 
 /** Returns the client of a request without a key. @param ip its address */
 export const addressClient = (ip: string): Client => requestClient(undefined, clientNetwork(ip))
+
+/**
+ * Takes the place of a response that is streamed for a while, until it closes.
+ * @throws OverloadError if there is none
+ */
+export async function enterUntilClosed(gate: Gate, client: Client, response: ServerResponse): Promise<void> {
+  const leave = await gate.enter(client)
+  if (response.closed) leave()
+  else response.once('close', leave)
+}
 
 /**
  * Returns a signal that aborts if the client disconnects before the response was sent. Its reason is an expected error: what it

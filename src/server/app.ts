@@ -139,7 +139,7 @@ export function follow(context: Context, baseUrl: () => string): Subscriptions {
     failed: (what, error) => log.warn({ err: error }, what),
   })
   const { pages, streams } = following.events
-  metrics.measure({ catalejo_event_streams: ['Open event streams', () => streams.count] })
+  metrics.measure({ catalejo_event_streams: ['Open event streams', () => streams.running] })
   context.onClose(async () => {
     pages.close()
     for (const channel of following.channels.values()) channel.close?.()

@@ -4,12 +4,11 @@ import type { ChangeLog } from '../../storage/database/changes/change-log.ts'
 import type { Change, Cursor } from '../../storage/database/changes/change.ts'
 import type { Filters } from '../filters.ts'
 import { concerns, eventOf, toJson, type ChangeReading, type Changes, type DomainEvent } from './event.ts'
-import type { Gate } from '../../lib/gate.ts'
+import { Gate } from '../../lib/gate.ts'
 import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import { atomFeed, type AtomFeed, entryOf } from './atom.ts'
-import { StreamLimiter } from './stream-limiter.ts'
 
 /** Distinct filters per page whose serialised text is cached. A text may be as large as its page. */
 const MAX_CACHED_TEXTS = 16
@@ -130,7 +129,10 @@ interface StreamRequest {
 /** Changes of records, as streams and as Atom feeds. */
 export class Events {
   readonly pages: EventPages
-  readonly streams: StreamLimiter
+  /** Streams that are open. */
+  readonly streams: Gate
+  /** Aborts when all of them have to end. */
+  readonly stopping = new AbortController()
   readonly #database: Database
   readonly #reading: ChangeReading
   readonly #atomFeeds: VersionedCache<AtomFeed>
@@ -141,7 +143,7 @@ export class Events {
     this.#reading = reading
     this.#searches = searches
     this.pages = openEventPages(database.changes, reading, failed)
-    this.streams = new StreamLimiter(maxStreams)
+    this.streams = new Gate({ running: maxStreams, perClient: Math.ceil(maxStreams / 2), waiting: 0 })
     this.#atomFeeds = new VersionedCache(database, ['domain', 'dns'], MAX_CACHED_ATOM_FEEDS)
   }
 

@@ -7,7 +7,7 @@ import { accountClient } from '../../lib/client.ts'
 import { Gate } from '../../lib/gate.ts'
 import { POOLS } from '../../lib/pools.ts'
 import { parseDomain } from '../../lib/domain-names.ts'
-import { clientAbort } from '../../http/client.ts'
+import { clientAbort, enterUntilClosed } from '../../http/client.ts'
 import { bulkEndpoint, simpleEndpoint } from '../../http/endpoint.ts'
 import { text, type Parameter } from '../../http/parameters.ts'
 import { readInThread, unreadableError } from '../tasks/data-field.ts'
@@ -185,11 +185,8 @@ export const bulkDnsRoute: AddRoutes = (app, shared, { dns, dnsInFlight, tasks }
       const client = accountClient((await identify(api, names)).accountId)
       const types = readTypes(values.types ?? typesInBody)
       if (data.kind === 'unreadable') throw unreadableError(data)
-      const release = await calls.enter(client)
+      await enterUntilClosed(calls, client, reply.raw)
       reply.type('application/x-ndjson')
-      // The stream itself closes only after the look-ups that run.
-      if (reply.raw.closed) release()
-      else reply.raw.once('close', release)
       const left = clientAbort(reply.raw)
       const run: RunLookup = (lookup) => lookups.run(client, lookup, left)
       const concurrency = Math.floor(CONCURRENCY / lookupsPerName(types))

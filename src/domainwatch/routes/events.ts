@@ -3,10 +3,11 @@ import type { HttpRequest } from '../../http/server.ts'
 import { badParameter, httpErrors } from '../../http/errors.ts'
 import { parseCursor, type Cursor } from '../../storage/database/changes/change.ts'
 import { publicUrl } from '../../http/headers.ts'
-import { clientAbort } from '../../http/client.ts'
+import { clientAbort, enterUntilClosed } from '../../http/client.ts'
 import { simpleEndpoint } from '../../http/endpoint.ts'
 import { choice, integer, text } from '../../http/parameters.ts'
 import { sendAtomFeed } from '../events/atom.ts'
+import { accountClient } from '../../lib/client.ts'
 import { ConsoleLinks } from '../texts.ts'
 import { EVENT_CHOICES, EVENT_KINDS } from '../events/event.ts'
 import { filterParameters, readFilters } from '../filters.ts'
@@ -42,7 +43,7 @@ export const eventsRoute: AddRoutes = (app, shared, { baseUrl, following: { even
   const pages = new ConsoleLinks(baseUrl)
   // Before the server waits for its connections to end.
   app.addHook('preClose', (done) => {
-    events.streams.close()
+    events.stopping.abort()
     done()
   })
 
@@ -61,9 +62,9 @@ export const eventsRoute: AddRoutes = (app, shared, { baseUrl, following: { even
       const filters = readFilters(values)
       const { changes = 'all' } = values
       const after = lastEventId(request, values.last_event_id)
+      const left = clientAbort(reply.raw)
       if (values.format === 'atom') {
         const limit = values.limit ?? DEFAULT_ENTRIES
-        const left = clientAbort(reply.raw)
         const feed = await events.atomFeed(changes, filters, limit, pages.sheet, identity.accountId, left)
         const self = publicUrl(baseUrl, request.raw.url ?? '')
         return sendAtomFeed(request, reply, feed, { self, alternate: pages.view(values) })
@@ -73,7 +74,8 @@ export const eventsRoute: AddRoutes = (app, shared, { baseUrl, following: { even
       // Node sends no body for HEAD, and nothing would end the stream.
       if (request.method === 'HEAD') return ''
       const { accountId: account } = identity
-      const signal = events.streams.open(account, reply.raw)
+      await enterUntilClosed(events.streams, accountClient(account), reply.raw)
+      const signal = AbortSignal.any([left, events.stopping.signal])
       return Readable.from(
         events.stream({ filters, changes, after, account, isCurrent, expiresIn, signal }),
         {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { clientAbort } from '../../http/client.ts'
+import { clientAbort, enterUntilClosed } from '../../http/client.ts'
 import { simpleEndpoint } from '../../http/endpoint.ts'
 import { invalidCursor, nextLink } from '../../http/headers.ts'
 import { integer as integerParameter, text, choice } from '../../http/parameters.ts'
@@ -9,8 +9,9 @@ import { hasOwnCursor, listParameters, listRequest, type Frame } from '../list/d
 import { domainRecord, fieldsParameter } from '../record-fields.ts'
 import { orderRefused, RECORD_EXAMPLE, recordFields } from '../schemas.ts'
 import { answer, array, integer, string, number, object } from '../../http/openapi/json-schema.ts'
+import { accountClient } from '../../lib/client.ts'
+import { Gate } from '../../lib/gate.ts'
 import { POOLS } from '../../lib/pools.ts'
-import { StreamLimiter } from '../events/stream-limiter.ts'
 import { EXPORT_FORMATS, exportFormats, type FurtherExport, exportText } from '../export.ts'
 import type { AddRoutes } from '../services.ts'
 import { badParameter } from '../../http/errors.ts'
@@ -106,8 +107,7 @@ const exportParameters = {
 }
 
 export const exportRoute: AddRoutes = (app, shared, { lists, records, servers, timeZone }) => {
-  const { running, perClient } = POOLS.streams
-  const streams = new StreamLimiter(running, undefined, perClient)
+  const streams = new Gate(POOLS.streams)
   simpleEndpoint(app, shared, {
     route: 'GET /api/v1/domainwatch/export',
     scopes: ['read', 'write'],
@@ -124,7 +124,7 @@ export const exportRoute: AddRoutes = (app, shared, { lists, records, servers, t
       const asked = listRequest(values)
       const selection = { ...asked, filters: await servers.narrow(asked.filters, values, accountId) }
       await lists.assertOrder(selection)
-      if (request.method !== 'HEAD') streams.open(identity.accountId, reply.raw)
+      if (request.method !== 'HEAD') await enterUntilClosed(streams, accountClient(accountId), reply.raw)
       reply
         .type(exportFormats[format].type)
         .header('content-disposition', `attachment; filename="dominios.${format}"`)
