@@ -60,7 +60,7 @@ export interface CallOptions<N extends Name> {
   readonly query?: { readonly [K in keyof QueryOf<N>]?: QueryOf<N>[K] | string | undefined } | undefined
   readonly body?: { readonly [K in keyof BodyOf<N>]: BodyOf<N>[K] | undefined }
   readonly signal?: AbortSignal | undefined
-  /** Replaces the key of the session: a pasted one, or the one that a task started with. */
+  /** Replaces the key of the session: one that was pasted. */
   readonly key?: string | undefined
   /** Whether the request continues after the page is closed. */
   readonly outlivesPage?: boolean
@@ -112,7 +112,7 @@ export async function* listPages<T extends { readonly next: string | undefined }
 export async function streamApi(path: string, query: QueryValues, signal?: AbortSignal): Promise<Response> {
   const stop = new AbortController()
   const init = { signal: AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]) }
-  const key = query['api'] ?? keyFor(serviceOf(path))
+  const key = keyFor(serviceOf(path))
   const url = apiUrl(path, { ...query, api: key ?? '' })
   const response = await withTimeout(stop, () => send(url, init))
   const { body, status, headers } = response
@@ -204,7 +204,7 @@ async function readAnswer(response: Response, signal: AbortSignal): Promise<unkn
  */
 export function failureOf(
   path: string,
-  key: QueryValues[string],
+  key: string | undefined,
   status: number,
   answer: unknown,
   retryAfter: string | null,

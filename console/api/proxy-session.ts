@@ -1,21 +1,18 @@
 import { browserStorage, onOtherTab } from '../base/browser-storage.ts'
 import { SERVICE_URL } from '../base/server.ts'
 import { createStore } from '../base/store.ts'
+import { reloadForNextUser } from '../base/unsaved-work.ts'
 import { apiErrorOf, send } from './client.ts'
-import { loadScope } from './scope.ts'
+import { enterAccess, isOfNextUser, loadAccess } from './scope.ts'
 import {
-  heldService,
-  holdKey,
+  forgetStoredKey,
   keyFor,
-  onSignOut,
   rejectedService,
   SERVICES,
   session,
-  signOut,
+  SIGNED_OUT,
+  type ServiceName,
 } from './session.ts'
-
-/** In every tab of the browser, until the user signs in again. */
-const SIGNED_OUT = 'catalejo.signed-out'
 
 /** The proxy requires a new sign-in, which it can ask for only when a page is loaded. */
 export class ProxyLogin extends Error {}
@@ -26,20 +23,22 @@ export type ProxySession =
 
 export const proxySession = createStore<ProxySession>({ state: 'opening' })
 
+/** The service of the key that the proxy gave last. */
+let heldService: ServiceName | undefined
+
 /** Signs in the user whom the proxy knows, unless they have signed out, and again whenever their key is rejected. */
 export function startProxySession(): void {
-  onSignOut(() => {
-    browserStorage.write(SIGNED_OUT, 'yes')
-    proxySession.set({ state: 'signed-out' })
-  })
   onOtherTab((name, _before, now) => {
-    if (name === SIGNED_OUT && now !== null) signOut()
+    if (name === SIGNED_OUT && now !== null) reloadForNextUser()
   })
   if (browserStorage.read(SIGNED_OUT) === null) void open()
   else proxySession.set({ state: 'signed-out' })
   session.subscribe(() => {
-    const service = heldService()
-    if (service !== undefined && rejectedService.get() === service && keyFor(service) === undefined)
+    if (
+      heldService !== undefined &&
+      rejectedService.get() === heldService &&
+      keyFor(heldService) === undefined
+    )
       void open()
   })
 }
@@ -64,9 +63,15 @@ async function open(): Promise<void> {
     if (!response.ok) throw typeof code === 'string' ? apiErrorOf(response.status, answer) : new ProxyLogin()
     const name = SERVICES.find((one) => one === service)
     if (name === undefined || typeof key !== 'string') throw new ProxyLogin()
-    // Whose key it is decides whether the work of the last one continues.
-    await loadScope(name, key)
-    holdKey(name, key)
+    const access = await loadAccess(name, key)
+    if (isOfNextUser(access)) {
+      reloadForNextUser()
+      return
+    }
+    // An older key that the browser stored is not the proxy's, which is kept in memory only.
+    forgetStoredKey(name)
+    heldService = name
+    enterAccess(access)
     proxySession.set({ state: 'open' })
   } catch (error) {
     proxySession.set({ state: 'failed', error })

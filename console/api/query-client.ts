@@ -2,7 +2,7 @@ import { QueryClient, useQuery, type QueryKey, type UseQueryOptions } from '@tan
 import { ApiError, callApi, ConnectionError, type Answer, type CallOptions } from './client.ts'
 import type { Operations } from './schema.ts'
 import { connection } from './connection.ts'
-import { keyFor, SERVICES, session } from './session.ts'
+import { session } from './session.ts'
 
 const MAX_BUSY_RETRIES = 4
 
@@ -30,18 +30,9 @@ connection.subscribe(() => {
   void queryClient.refetchQueries({ type: 'active', predicate: isLost })
 })
 
-let keys = session.get()
-
-// Another key may be allowed what this one was denied, and may be of an application with other images.
+// Another key may be allowed what this one was denied.
 session.subscribe(() => {
-  const isReplaced = SERVICES.some((service) => {
-    const before = keys[service]
-    return before !== undefined && keyFor(service) !== undefined && keyFor(service) !== before
-  })
-  keys = session.get()
-  // Once the screens without a key are gone: the next user must not see what they had read.
-  setTimeout(() => queryClient.removeQueries({ type: 'inactive' }))
-  void queryClient.resetQueries({ predicate: ({ state }) => isReplaced || state.error !== null })
+  void queryClient.resetQueries({ predicate: ({ state }) => state.error !== null })
 })
 
 interface ReadOptions<N extends keyof Operations, T> extends Omit<

@@ -7,8 +7,6 @@ const TIMEOUT_MS = 125_000
 
 interface UploadOptions {
   readonly query?: QueryValues
-  /** Empty for an address that needs none. */
-  readonly key: string | undefined
   readonly signal: AbortSignal
   /** Called with the share of the body that is sent. */
   readonly onProgress: (share: number) => void
@@ -31,12 +29,14 @@ export const isReadable = (file: File): Promise<boolean> =>
 export function uploadForm(
   path: string,
   body: FormData,
-  { query, key = keyFor(serviceOf(path)), signal, onProgress }: UploadOptions,
+  { query, signal, onProgress }: UploadOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const request = new XMLHttpRequest()
-    request.open('POST', apiUrl(path, key === '' ? { ...query } : { ...query, api: key }))
+    // The address of a ticket needs no key.
+    const key = path.startsWith('/api/') ? keyFor(serviceOf(path)) : undefined
+    request.open('POST', apiUrl(path, { ...query, api: key }))
     const lose = () => {
       markDisconnected()
       reject(new ConnectionError())

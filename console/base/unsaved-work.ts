@@ -3,30 +3,30 @@ import { CONSOLE_URL } from './server.ts'
 import { tabStorage } from './browser-storage.ts'
 import { createStore } from './store.ts'
 
-/** A part of the page that may have work which is not saved. */
-interface Part {
-  /** Whether closing or reloading the page would lose work. */
-  readonly isOpen: () => boolean
-  /** Whether signing out would: changes in progress are finished for their author. */
-  readonly isLostAtSignOut: () => boolean
+const guards = new Set<() => boolean>()
+
+/**
+ * Asks the user before the page is left or the session ended, while that would lose work. Returns a function that ends it.
+ * @param isOpen whether a part of the page has work that is not saved
+ */
+export function guardWork(isOpen: () => boolean): () => void {
+  guards.add(isOpen)
+  return () => void guards.delete(isOpen)
 }
 
-const parts = new Set<Part>()
+export const hasUnsavedWork = (): boolean => [...guards].some((isOpen) => isOpen())
 
-/** Asks the user before the page is left or the session ended, while that would lose work. Returns a function that ends it. */
-export function guardWork(isOpen: () => boolean, isLostAtSignOut = isOpen): () => void {
-  const part = { isOpen, isLostAtSignOut }
-  parts.add(part)
-  return () => void parts.delete(part)
-}
-
-const hasUnsavedWork = (): boolean => [...parts].some(({ isOpen }) => isOpen())
-
-export const losesWorkAtSignOut = (): boolean => [...parts].some(({ isLostAtSignOut }) => isLostAtSignOut())
+let isSessionOver = false
 
 addEventListener('beforeunload', (event) => {
-  if (hasUnsavedWork()) event.preventDefault()
+  if (!isSessionOver && hasUnsavedWork()) event.preventDefault()
 })
+
+/** Reloads the page without a question: the next user must neither see nor send what the last one left. */
+export function reloadForNextUser(): void {
+  isSessionOver = true
+  location.reload()
+}
 
 /** The same while a field or form of the component has text that is not saved. */
 export function useGuard(isUnsaved: boolean): void {

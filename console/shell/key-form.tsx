@@ -1,22 +1,22 @@
 import { useId, useState, type FormEvent } from 'react'
 import { ApiError } from '../api/client.ts'
-import { loadScope } from '../api/scope.ts'
-import { saveKey, SERVICES, type ServiceName } from '../api/session.ts'
+import { enterAccess, isOfNextUser, loadAccess, type Access } from '../api/scope.ts'
+import { SERVICES, session, storeKey, type ServiceName } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
 import { errorMessage } from '../api/error-message.ts'
 import { HAS_PROXY_SIGN_IN } from '../base/server.ts'
 import { useIsMounted } from '../base/store.ts'
+import { hasUnsavedWork, reloadForNextUser } from '../base/unsaved-work.ts'
 import { Button } from '../design/elements.tsx'
 import { showToast } from '../design/toasts.tsx'
 import '../i18n/texts/sign-in.ts'
 
 /** @throws ApiError if the key is invalid, ConnectionLost */
-async function serviceOfKey(key: string): Promise<ServiceName> {
+async function findAccess(key: string): Promise<Access> {
   let last: unknown
   for (const service of SERVICES) {
     try {
-      await loadScope(service, key)
-      return service
+      return await loadAccess(service, key)
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 403) throw error
       last = error
@@ -45,10 +45,20 @@ export default function KeyForm({ rejected, onDone }: Props) {
     setBusy(true)
     setFault(undefined)
     try {
-      const service = await serviceOfKey(key.trim())
+      const access = await findAccess(key.trim())
       // Closing the dialog cancels it.
       if (onDone !== undefined && !isOpen.current) return
-      const isKept = saveKey(service, key.trim(), isRemembered)
+      const isNextUser = isOfNextUser(access)
+      // After a rejection nobody is signed in, and what another user could not store is dropped.
+      if (isNextUser && Object.keys(session.get()).length > 0 && hasUnsavedWork())
+        throw new Error(t('sign.unfinished'))
+      const { service } = access
+      const isKept = storeKey(service, access.key, isRemembered)
+      if (isNextUser) {
+        reloadForNextUser()
+        return
+      }
+      enterAccess(access)
       const opened = t('sign.opened', { service: t(`service.${service}`) })
       showToast(isKept ? opened : `${opened}. ${t('sign.notKept')}`, { isError: !isKept })
       onDone?.()

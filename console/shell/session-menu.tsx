@@ -1,10 +1,9 @@
 import { useState } from 'react'
-import { queryClient } from '../api/query-client.ts'
 import { useAccounts, useScopes } from '../api/scope.ts'
 import { SERVICES, session, signOut } from '../api/session.ts'
 import { useStore } from '../base/store.ts'
 import { chooseTheme, theme, THEMES } from '../base/theme.ts'
-import { losesWorkAtSignOut } from '../base/unsaved-work.ts'
+import { hasUnsavedWork } from '../base/unsaved-work.ts'
 import { useActions } from '../design/actions.ts'
 import { MenuEntry, Icon, Menu } from '../design/elements.tsx'
 import { chooseLanguage, language, t, LANGUAGES, languageName } from '../i18n/index.ts'
@@ -19,11 +18,7 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
   const services = SERVICES.filter((service) => keys[service] !== undefined)
   const account = services.map(getAccount).find((one) => one !== undefined)
   const [isAsking, setAsking] = useState(false)
-  const leave = () => {
-    queryClient.clear()
-    signOut()
-  }
-  const askToLeave = () => (losesWorkAtSignOut() ? setAsking(true) : leave())
+  const askToLeave = () => (hasUnsavedWork() ? setAsking(true) : signOut())
   useActions(() => [
     {
       id: 'sign-out',
@@ -72,7 +67,7 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
           title={t('app.signOutTitle')}
           text={t('app.signOutText')}
           action={t('app.signOutAnyway')}
-          onConfirm={leave}
+          onConfirm={signOut}
           onClose={() => setAsking(false)}
         />
       )}

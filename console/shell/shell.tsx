@@ -1,14 +1,6 @@
 import { Fragment, useEffect, useState } from 'react'
 import { connection } from '../api/connection.ts'
-import {
-  loadScopes,
-  useAccounts,
-  usePermissions,
-  useScopes,
-  type Permission,
-  isSameOwner,
-  useOwner,
-} from '../api/scope.ts'
+import { loadAccesses, useAccounts, usePermissions, useScopes, type Permission } from '../api/scope.ts'
 import { rejectedService, session } from '../api/session.ts'
 import { Button, IconButton, Icon, Link, Menu } from '../design/elements.tsx'
 import { Loading, Spinner } from '../design/notice.tsx'
@@ -54,7 +46,7 @@ export function Shell() {
     // Hidden where there is no other screen.
     if (release.get() === 'newer') reloadIfIdle()
   }, [path])
-  useEffect(() => loadScopes(keys), [keys])
+  useEffect(() => loadAccesses(keys), [keys])
   const account = useAccounts()('domainwatch')
   const mayWrite = usePermissions()('writeDomains')
   useEffect(() => openViews(account, mayWrite), [account, mayWrite])
@@ -204,7 +196,7 @@ function Group({ title, screens, path }: { title: string; screens: readonly Scre
 function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boolean }) {
   const keys = useStore(session)
   const rejected = useStore(rejectedService)
-  if (isHome) return <HomeScreen key={`${keys.domainwatch} ${keys.imagestore}`} />
+  if (isHome) return <HomeScreen />
   if (screen === undefined) {
     return (
       <div className="notice">
@@ -225,8 +217,7 @@ function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boole
       </div>
     )
   }
-  // What was selected or open is not the next user's.
-  return <Permitted key={keys[screen.service]} screen={screen} />
+  return <Permitted screen={screen} />
 }
 
 /** The screen, or which key it needs. A read-only key gets a notice in advance. */
@@ -288,8 +279,7 @@ const MAX_IN_BAR = 2
 
 /** Background tasks, each linking to its screen. */
 function TaskLinks() {
-  const user = useOwner('domainwatch')
-  const all = useStore(tasks).filter((task) => !('author' in task) || isSameOwner(task.author, user))
+  const all = useStore(tasks)
   const links = all.map((task) => (
     <li key={task.id} className="task-item">
       <TaskLink task={task} />

@@ -10,9 +10,7 @@ import { startConsole } from '../support/console.ts'
 import { domainRow, waitForExpression } from '../support/browser.ts'
 import { record, records, stored } from '../support/domains.ts'
 import { errorResponse, holdRequests } from '../support/gate.ts'
-import { call } from '../support/http.ts'
 import { gradient, ImageClient } from '../support/images.ts'
-import { WATCHES } from '../support/watches.ts'
 
 /** Answers with half a response. */
 const endless = createServer((_, response) => {
@@ -280,34 +278,6 @@ test('leaving a screen while its answer arrives does not count as a lost connect
   await link('Estadísticas').click()
   await page.getByRole('heading', { name: 'Estadísticas', level: 1 }).waitFor()
   assert.equal(await page.evaluate('globalThis.wasLost === true'), false)
-})
-
-test('a change that waits for others uses the key of the person who made it', async () => {
-  const ana = (await service.newKey('Ana', 'domainwatch')).key
-  await call(service, WATCHES, {
-    method: 'POST',
-    query: { api: service.domainKey, name: 'mía', search: 'sol', atom: '' },
-  })
-  const { page } = await browser.open(service, 'dominios', {
-    domainwatch: service.domainKey,
-  })
-  const gate = await holdRequests(page, 'domainwatch/update')
-  const held = []
-  for (const name of ['casa', 'perro', 'sol']) {
-    await domainRow(page, name).locator('.pick').click()
-    await page.locator('.selection').getByRole('button', { name: 'Descartar' }).click()
-    held.push(await gate.next())
-  }
-  await page.getByRole('navigation').getByRole('link', { name: 'Alertas' }).click()
-  await page.getByRole('button', { name: 'Más: mía' }).click()
-  await page.getByRole('button', { name: 'Pausar' }).click()
-  await page.getByRole('button', { name: 'Mi sesión' }).click()
-  await page.getByRole('button', { name: 'Salir' }).click()
-  await enter(page, ana)
-  await page.getByRole('button', { name: 'Mi sesión: Ana' }).waitFor()
-  const paused = page.waitForResponse((response) => response.url().includes('/watches/update'))
-  for (const one of held) await one.pass()
-  assert.equal((await paused).status(), 200)
 })
 
 test('failures stay until they were shown for 30 seconds, also behind three others, in a hidden tab and under the pointer', async () => {

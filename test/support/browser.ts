@@ -70,7 +70,11 @@ export async function startBrowser(): Promise<TestBrowser> {
       context.setDefaultTimeout(TIMEOUT_MS)
       await context.addInitScript(
         ([stored, spoken]) => {
-          if (stored !== '{}') sessionStorage.setItem('catalejo.keys', stored)
+          // Once in each tab: the keys of a user who signed out stay away when the page is loaded again.
+          if (stored !== '{}' && sessionStorage.getItem('test.keys') === null) {
+            sessionStorage.setItem('test.keys', 'put')
+            sessionStorage.setItem('catalejo.keys', stored)
+          }
           if (spoken !== 'browser') localStorage.setItem('catalejo.language', spoken)
         },
         [JSON.stringify(keys), language] as const,

@@ -15,7 +15,6 @@ import { listBulk, type BulkJob, isOpen } from '../work/jobs.ts'
 import { runOperation, usePendingSubjects, type OperationSpec } from '../work/operations.ts'
 import { untilAnswered } from '../../api/retry.ts'
 import type { Operations } from '../../api/schema.ts'
-import { keyFor } from '../../api/session.ts'
 import { stateText, type Values } from '../domains/changes.ts'
 import type { DomainRecord } from '../domains/records.ts'
 import '../../i18n/texts/activity.ts'
@@ -33,7 +32,7 @@ export default function ActivityScreen() {
   )
   const jobs = useQuery({
     queryKey: [...QUERY_KEY, 'jobs'],
-    queryFn: ({ signal }) => listBulk(undefined, signal),
+    queryFn: ({ signal }) => listBulk(signal),
   })
   return (
     <Page id="activity" title={t('nav.activity')} explained={t('activity.explained')}>
@@ -233,28 +232,22 @@ function undoableFields({ from, to }: Change): readonly Field[] | undefined {
 
 /** The operation that gives a record back what it had before a change, unless someone has changed that since. */
 function undoingChange(change: Change, fields: readonly Field[]): OperationSpec {
-  const key = keyFor('domainwatch')
   const { name } = change
   const what = `${name}.cl`
   return {
-    service: 'domainwatch',
     subjects: [toSubject(name)],
     pending: t('domains.undoing', { what }),
     failed: (reason) => t('domains.undoFailed', { what, reason }),
     async run({ onWait }) {
-      await untilAnswered(() => restore(change, fields, key), onWait)
+      await untilAnswered(() => restore(change, fields), onWait)
       return { text: t('domains.undoneOf', { what }) }
     },
   }
 }
 
-function restore(
-  { name, from, to }: Change,
-  fields: readonly Field[],
-  key: string | undefined,
-): Promise<void> {
+function restore({ name, from, to }: Change, fields: readonly Field[]): Promise<void> {
   const set: Values = Object.fromEntries(fields.map((field) => [SETTABLE[field], from?.[field]]))
-  return replaceValues(name, set, key, (now) => {
+  return replaceValues(name, set, (now) => {
     if (has(now, fields, from)) return 'done'
     return has(now, fields, to) ? 'expected' : { conflict: conflictText(now, fields, to) }
   })

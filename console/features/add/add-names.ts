@@ -3,7 +3,6 @@ import { recordErrorMessage } from '../../api/error-message.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { untilAnswered } from '../../api/retry.ts'
 import { getAccount } from '../../api/scope.ts'
-import { keyFor } from '../../api/session.ts'
 import { createLimiter } from '../../base/concurrency-limiter.ts'
 import { localTime } from '../../base/server.ts'
 import { type Change, storeWithRetries } from '../domains/changes.ts'
@@ -49,24 +48,20 @@ export function addNames(
   facts: CommonValues,
   askedAt: number,
 ): OperationHandle | undefined {
-  const key = keyFor('domainwatch')
-  const account = getAccount('domainwatch')
   let stored = names
   const takenBack = new Set<string>()
   const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
   return runOperation({
-    service: 'domainwatch',
     subjects: names.map(toSubject),
     pending: t('add.adding', { what }),
     failed: (reason) => t('add.failed', { what, reason }),
     undo: () =>
-      undoAdd(key, () => ({
+      undoAdd(() => ({
         records: stored.map((name) => ({ name, length: [...name].length, date_reg: facts.date })),
-        account,
         takenBack,
       })),
     async run({ onWait }): Promise<OperationOutcome> {
-      const refused = await store(key, names, facts, askedAt, onWait)
+      const refused = await store(names, facts, askedAt, onWait)
       await queryClient.invalidateQueries({ queryKey: ['domains'] })
       stored = names.filter((name) => !refused.has(name))
       const done = tn('add.added', stored.length)
@@ -83,11 +78,7 @@ export function addNames(
 }
 
 /** Returns which of these names, which were not recorded then, were recorded since a time of the service. */
-async function recordedSince(
-  time: number,
-  names: ReadonlySet<string>,
-  key: string | undefined,
-): Promise<ReadonlySet<string>> {
+async function recordedSince(time: number, names: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   const query = {
     modified_from: localTime(time - SLACK_MS),
@@ -95,14 +86,14 @@ async function recordedSince(
     limit: MAX_PAGE_ROWS,
   } as const
   const fetchPage = (cursor: string | undefined) =>
-    callApi('GET /api/v1/domainwatch/list', { query: { ...query, cursor }, key })
+    callApi('GET /api/v1/domainwatch/list', { query: { ...query, cursor } })
   for await (const { data, next } of listPages(fetchPage, MAX_PAGES)) {
     for (const { name } of data.data[0] ?? []) if (names.has(name)) found.add(name)
     if (next === undefined) return found
   }
   const slots = createLimiter(MAX_RUNNING)
   const look = async (name: string) => {
-    if ((await readRecord(name, undefined, key)) !== null) found.add(name)
+    if ((await readRecord(name)) !== null) found.add(name)
   }
   await Promise.all([...names].map((name) => slots.run(() => look(name))))
   return found
@@ -110,7 +101,6 @@ async function recordedSince(
 
 /** Returns the rejected names with the reasons. Throws if none was stored. */
 async function store(
-  key: string | undefined,
   names: readonly string[],
   facts: CommonValues,
   askedAt: number,
@@ -122,16 +112,16 @@ async function store(
   await untilAnswered(async () => {
     // After a lost response: a batch is atomic, so one of its names shows whether it was stored.
     const [first] = sent
-    if (first !== undefined && (await readRecord(first, undefined, key))?.date_reg === facts.date) return
+    if (first !== undefined && (await readRecord(first))?.date_reg === facts.date) return
     // Also before each repetition, because others may have added names during an outage.
-    for (const name of await recordedSince(askedAt, new Set(left()), key))
+    for (const name of await recordedSince(askedAt, new Set(left())))
       refused.set(name, t('add.takenMeanwhile'))
     for (let attempt = 1; ; attempt++) {
       sent = left()
       const [[, reason] = ['', '']] = refused
       if (sent.length === 0) throw new Error(reason)
       try {
-        await send(key, sent, facts)
+        await send(sent, facts)
         return
       } catch (error) {
         const faults = error instanceof ApiError ? error.errors : []
@@ -143,7 +133,7 @@ async function store(
   return refused
 }
 
-async function send(key: string | undefined, names: readonly string[], facts: CommonValues): Promise<void> {
+async function send(names: readonly string[], facts: CommonValues): Promise<void> {
   const { status, reserve, date, agent } = facts
   const data = names.map((domain) => ({
     domain,
@@ -153,7 +143,7 @@ async function send(key: string | undefined, names: readonly string[], facts: Co
     date_reg: date,
     ...(agent === '' ? {} : { agent }),
   }))
-  await callApi('POST /api/v1/domainwatch/add', { body: { data }, key })
+  await callApi('POST /api/v1/domainwatch/add', { body: { data } })
 }
 
 const BATCH = 250
@@ -161,7 +151,6 @@ const BATCH = 250
 /** The records that a gesture added, as far as they are known. */
 export interface Added {
   readonly records: readonly Pick<DomainRecord, 'name' | 'length' | 'date_reg'>[]
-  readonly account: string | undefined
   /** Names that attempts have taken back. */
   readonly takenBack: Set<string>
 }
@@ -170,12 +159,11 @@ export interface Added {
  * Takes added names back: the service keeps records, so they are discarded, and delete themselves a week later. Only those
  * whose whole history is that this account added them; what was recorded before or touched since stays as it is.
  */
-function undoAdd(key: string | undefined, added: () => Added): OperationSpec {
-  const { records, account, takenBack } = added()
+function undoAdd(added: () => Added): OperationSpec {
+  const { records, takenBack } = added()
   const names = records.map(({ name }) => name)
   const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
   return {
-    service: 'domainwatch',
     subjects: names.map(toSubject),
     pending: t('domains.undoing', { what }),
     failed: (reason) => t('domains.undoFailed', { what, reason }),
@@ -187,11 +175,9 @@ function undoAdd(key: string | undefined, added: () => Added): OperationSpec {
       const own = await Promise.all(
         recorded
           .filter(({ name }) => !takenBack.has(name))
-          .map(async (record) =>
-            (await slots.run(() => surely(() => isOwn(record.name, account, key)))) ? [record] : [],
-          ),
+          .map(async (record) => ((await slots.run(() => surely(() => isOwn(record.name)))) ? [record] : [])),
       )
-      const present = await surely(() => readRecords(own.flat(), key))
+      const present = await surely(() => readRecords(own.flat()))
       const changes = [...present.values()].map(({ name, date_mod }): Change => {
         return {
           domain: name,
@@ -201,7 +187,7 @@ function undoAdd(key: string | undefined, added: () => Added): OperationSpec {
       })
       for (let i = 0; i < changes.length; i += BATCH) {
         const batch = changes.slice(i, i + BATCH)
-        const refused = await storeWithRetries(batch, key, surely)
+        const refused = await storeWithRetries(batch, surely)
         for (const { domain } of batch) if (!refused.has(domain)) takenBack.add(domain)
       }
       await queryClient.invalidateQueries({ queryKey: ['domains'] })
@@ -213,11 +199,13 @@ function undoAdd(key: string | undefined, added: () => Added): OperationSpec {
 }
 
 /** Whether all that ever happened to a name is that this account added it. */
-async function isOwn(domain: string, account: string | undefined, key: string | undefined): Promise<boolean> {
-  const { data } = await callApi('GET /api/v1/domainwatch/history', {
-    query: { domain, limit: 2 },
-    key,
-  })
+async function isOwn(domain: string): Promise<boolean> {
+  const { data } = await callApi('GET /api/v1/domainwatch/history', { query: { domain, limit: 2 } })
   const [only, ...others] = data.data
-  return only?.from === null && only.to !== null && only.account === account && others.length === 0
+  return (
+    only?.from === null &&
+    only.to !== null &&
+    only.account === getAccount('domainwatch') &&
+    others.length === 0
+  )
 }

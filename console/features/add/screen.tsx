@@ -10,7 +10,6 @@ import { addNames, type CommonValues } from './add-names.ts'
 import { MAX_NAMES, parsePasted, type PastedNames } from './pasted-names.ts'
 import { SelectField, TextArea, TextField, Check } from '../../design/field.tsx'
 import { localNow, serverNow } from '../../base/server.ts'
-import { onNextUser } from '../../api/scope.ts'
 import { guardWork } from '../../base/unsaved-work.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { withRetries } from '../../api/retry.ts'
@@ -141,11 +140,6 @@ guardWork(() => hasNewNames)
 function noteNewNames(has: boolean): void {
   hasNewNames = has
 }
-
-onNextUser('domainwatch', () => {
-  hasNewNames = false
-  draft.set(emptyDraft())
-})
 
 /** Called when the screen opens: a draft without names has the time and the choices of an earlier visit. */
 function renewDraft(): void {

@@ -123,7 +123,7 @@ const fieldsOf = ({ max_images, max_bytes, delivery }: Account): Fields => ({
   mode: delivery ?? 'open',
 })
 
-const useFields = unsentForms<Fields>('admin')
+const useFields = unsentForms<Fields>()
 
 /** Edits the limits and the delivery mode of an application. */
 function LimitsDialog({ account, onClose }: { account: Account; onClose: () => void }) {

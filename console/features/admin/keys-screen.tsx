@@ -118,13 +118,12 @@ function Revoke({ record, onClose }: { record: Key; onClose: () => void }) {
   function revoke() {
     runOperation(
       toOperation({
-        service: 'admin',
         subject: `key:${id}`,
         pending: t('admin.revoking', { id }),
         done: t('admin.revoked', { id }),
         failed: (reason) => t('admin.revokeFailed', { id, reason }),
         shownBy: ['admin'],
-        send: (key) => callApi('POST /api/v1/admin/revoke', { query: { id }, key }),
+        send: () => callApi('POST /api/v1/admin/revoke', { query: { id } }),
       }),
     )
     onClose()
@@ -160,7 +159,7 @@ const INITIAL: Fields = {
   period: 'min',
 }
 
-const useFields = unsentForms<Fields>('admin')
+const useFields = unsentForms<Fields>()
 
 /** Asks for an account and a service, then shows the key, once. */
 function NewKey({ onClose }: { onClose: () => void }) {
@@ -168,7 +167,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
   const { account, service, scope, expires, most, period } = fields
 
   const make = () =>
-    showOnce('admin', async () => {
+    showOnce(async () => {
       const { data } = await callApi('POST /api/v1/admin/create', {
         query: {
           account,

@@ -1,7 +1,5 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
 import { MAX_NOTE_CHARACTERS, MAX_TAG_CHARACTERS, MAX_TAGS } from '../../base/constants.ts'
-import type { Owner } from '../../api/scope.ts'
-import { keyFor } from '../../api/session.ts'
 import { t } from '../../i18n/index.ts'
 import { useGuard } from '../../base/unsaved-work.ts'
 import { keepNote, setNote, useUnsavedNote, isTag, setTags, useUsedTags } from './annotations.ts'
@@ -24,8 +22,8 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
   const unsaved = useUnsavedNote(record.name)
   const shown = unsaved ?? saved
   const [text, setText] = useState(shown)
-  /** The note that was shown, and who was signed in, when editing began. */
-  const before = useRef<{ readonly note: string; readonly author: Owner }>(undefined)
+  /** The note that was shown when editing began. */
+  const before = useRef<string>(undefined)
   const [isEdited, setEdited] = useState(false)
   useGuard(isEdited)
   useEffect(() => {
@@ -39,7 +37,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
   const save = () => {
     const from = before.current
     end()
-    if (from !== undefined) setNote(record, from.author, from.note, text)
+    if (from !== undefined) setNote(record, from, text)
   }
   const latest = useRef(save)
   latest.current = save
@@ -51,7 +49,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
     event.preventDefault()
     event.stopPropagation()
     if (event.key === 'Escape') {
-      keepNote(record.name, keyFor('domainwatch'), undefined)
+      keepNote(record.name, undefined)
       setText(saved)
       end()
     } else save()
@@ -70,7 +68,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
         placeholder={t('note.placeholder')}
         value={text}
         onChange={(event) => {
-          before.current ??= { note: saved, author: keyFor('domainwatch') }
+          before.current ??= saved
           setEdited(true)
           setText(event.target.value)
         }}
@@ -82,10 +80,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
           <small className="fault-text grow">
             {t('note.unsaved', { text: saved === '' ? '–' : `«${saved}»` })}
           </small>
-          <Button
-            label={t('note.saveAgain')}
-            onClick={() => setNote(record, keyFor('domainwatch'), saved, text)}
-          />
+          <Button label={t('note.saveAgain')} onClick={() => setNote(record, saved, text)} />
         </div>
       )}
     </div>
@@ -101,8 +96,6 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
   const [isOpen, setOpen] = useState(false)
   const used = useUsedTags(isOpen)
   const tags = record.tags ?? []
-  /** Who was signed in when the text was typed. */
-  const author = useRef<Owner>(undefined)
   const add = () => {
     const tag = text.trim().toLowerCase()
     if (tag === '') return
@@ -114,7 +107,7 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
       setText('')
       return
     }
-    const handle = setTags(record, author.current ?? keyFor('domainwatch'), [...tags, tag])
+    const handle = setTags(record, [...tags, tag])
     // Too many changes are pending.
     if (handle === undefined) return
     setText('')
@@ -155,7 +148,6 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
             onClick={onFirstClick(() =>
               setTags(
                 record,
-                keyFor('domainwatch'),
                 tags.filter((one) => one !== tag),
               ),
             )}
@@ -176,7 +168,6 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
           aria-invalid={isWrong}
           value={text}
           onChange={(event) => {
-            author.current = keyFor('domainwatch')
             setWrong(false)
             setText(event.target.value)
           }}

@@ -1,8 +1,6 @@
 import { useMemo } from 'react'
 import { useApi } from '../../api/query-client.ts'
 import { untilAnswered } from '../../api/retry.ts'
-import { isSameOwner, useOwner, type Owner } from '../../api/scope.ts'
-import { keyFor, onSignOut } from '../../api/session.ts'
 import { runOperation, type OperationSpec, type OperationHandle } from '../work/operations.ts'
 import { createStore, useStore } from '../../base/store.ts'
 import { guardWork } from '../../base/unsaved-work.ts'
@@ -27,108 +25,72 @@ type Annotation = { readonly note: string } | { readonly tags: string[] }
 /** Maximum number of texts that are kept; the oldest are dropped. */
 const MAX_DRAFTS = 50
 
-/** A note that could not be saved, for its author only. */
-interface UnsavedNote {
-  readonly name: string
-  readonly text: string
-  readonly author: Owner
-}
+/** Texts of notes that could not be saved, by the name of the record. Oldest first. */
+const unsavedNotes = createStore<ReadonlyMap<string, string>>(new Map())
 
-/** Oldest first, so that no text is lost. */
-const unsavedNotes = createStore<readonly UnsavedNote[]>([])
-
-const isOf =
-  (name: string, author: Owner) =>
-  (one: UnsavedNote): boolean =>
-    one.name === name && isSameOwner(one.author, author)
-
-guardWork(() => {
-  const user = keyFor('domainwatch')
-  // After a rejection, the author may come back with another key.
-  return unsavedNotes.get().some(({ author }) => user === undefined || isSameOwner(author, user))
-})
-
-onSignOut(() => unsavedNotes.set([]))
+guardWork(() => unsavedNotes.get().size > 0)
 
 /** The text of the user for the note of a record that could not be saved. */
-export function useUnsavedNote(name: string): string | undefined {
-  const isMine = isOf(name, useOwner('domainwatch'))
-  return useStore(unsavedNotes).find(isMine)?.text
-}
+export const useUnsavedNote = (name: string): string | undefined => useStore(unsavedNotes).get(name)
 
 /** Keeps a text that could not be saved; undefined drops it. */
-export function keepNote(name: string, author: Owner, text: string | undefined): void {
-  const notes = unsavedNotes.get()
-  const isMine = isOf(name, author)
-  const others = notes.some(isMine) ? notes.filter((one) => !isMine(one)) : notes
-  unsavedNotes.set(text === undefined ? others : [...others, { name, text, author }].slice(-MAX_DRAFTS))
+export function keepNote(name: string, text: string | undefined): void {
+  const others = [...unsavedNotes.get()].filter(([other]) => other !== name)
+  const notes = text === undefined ? others : [...others, [name, text] as const].slice(-MAX_DRAFTS)
+  unsavedNotes.set(new Map(notes))
 }
 
 /**
  * Replaces the note of a record, unless a colleague has changed it.
  * @param from the note that the user saw before editing it
- * @param author who was signed in when it was edited: fields also save when a key is removed
  */
-export function setNote(
-  record: DomainRecord,
-  author: Owner,
-  from: string,
-  note: string,
-): OperationHandle | undefined {
+export function setNote(record: DomainRecord, from: string, note: string): OperationHandle | undefined {
   const { name } = record
   const text = note.trim()
-  keepNote(name, author, undefined)
+  keepNote(name, undefined)
   if (text === from) return undefined
-  const handle = annotate(record, author, { note: from }, { note: text })
-  if (handle === undefined) keepNote(name, author, text)
+  const handle = annotate(record, { note: from }, { note: text })
+  if (handle === undefined) keepNote(name, text)
   void handle?.settled.then((state) => {
     // A newer text is not replaced by an older one.
-    if (state === 'failed' && !unsavedNotes.get().some(isOf(name, author))) keepNote(name, author, text)
+    if (state === 'failed' && !unsavedNotes.get().has(name)) keepNote(name, text)
   })
   return handle
 }
 
 /** Replaces the tags of a record, unless a colleague has changed them. */
-export const setTags = (record: DomainRecord, author: Owner, tags: string[]): OperationHandle | undefined =>
-  annotate(record, author, { tags: record.tags ?? [] }, { tags })
+export const setTags = (record: DomainRecord, tags: string[]): OperationHandle | undefined =>
+  annotate(record, { tags: record.tags ?? [] }, { tags })
 
-function annotate(
-  record: DomainRecord,
-  author: Owner,
-  from: Annotation,
-  to: Annotation,
-): OperationHandle | undefined {
+function annotate(record: DomainRecord, from: Annotation, to: Annotation): OperationHandle | undefined {
   if (JSON.stringify(from) === JSON.stringify(to)) return undefined
   return runOperation({
-    ...annotating(record, author, from, to),
-    undo: () => annotating(record, author, to, from),
+    ...annotating(record, from, to),
+    undo: () => annotating(record, to, from),
   })
 }
 
-function annotating(record: DomainRecord, author: Owner, from: Annotation, to: Annotation): OperationSpec {
+function annotating(record: DomainRecord, from: Annotation, to: Annotation): OperationSpec {
   const { name } = record
-  const isForeign = author !== keyFor('domainwatch')
   const updateId = nextUpdateId()
   const what = t('note' in to ? 'note.ofNote' : 'note.ofTags', { name: `${name}.cl` })
-  if (!isForeign) applyPending(updateId, [currentRecord(record)], () => to)
+  applyPending(updateId, [currentRecord(record)], () => to)
   return {
-    service: 'domainwatch',
     subjects: [toSubject(name)],
-    isForeign,
     pending: t('note.saving', { what }),
     failed: (reason) => t('note.failed', { what, reason }),
     onFailed: () => revertPending(updateId, [name]),
     async run({ onWait }) {
       recordSent(updateId, new Map([[name, to]]))
-      await untilAnswered(() => store(name, author, from, to), onWait)
+      await untilAnswered(() => store(name, from, to), onWait)
       recordStored(updateId, new Map([[name, to]]))
       return { text: t('note.saved', { what }) }
     },
   }
 }
 
-function store(name: string, key: string | undefined, from: Annotation, to: Annotation): Promise<void> {
-  return replaceValues(name, to, key, (now) => {
+function store(name: string, from: Annotation, to: Annotation): Promise<void> {
+  return replaceValues(name, to, (now) => {
     const present = 'note' in to ? { note: now.note ?? '' } : { tags: now.tags ?? [] }
     if (JSON.stringify(present) === JSON.stringify(to)) return 'done'
     if (JSON.stringify(present) === JSON.stringify(from)) return 'expected'

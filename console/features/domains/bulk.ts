@@ -1,8 +1,6 @@
 import { ApiError, callApi } from '../../api/client.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { queryClient } from '../../api/query-client.ts'
-import { getAccount } from '../../api/scope.ts'
-import { keyFor } from '../../api/session.ts'
 import { localTime, serverNow } from '../../base/server.ts'
 import { t, tn } from '../../i18n/index.ts'
 import { recordFilters, type Filters } from '../filters/filters.ts'
@@ -46,7 +44,6 @@ const requested = new Set<(job: BulkJob) => boolean>()
 
 /** Changes many records by a job of the service, which can be stopped and undone, also after a reload. */
 export function changeInBulk(target: BulkTarget, set: BulkSet): OperationHandle | undefined {
-  const key = keyFor('domainwatch')
   const { filters, names, count } = target
   const body = { set: JSON.stringify(set), ...(names === undefined ? {} : { data: JSON.stringify(names) }) }
   const expect = count === undefined || names !== undefined ? {} : { expect: count }
@@ -54,9 +51,8 @@ export function changeInBulk(target: BulkTarget, set: BulkSet): OperationHandle 
   return runOperation(
     following({
       verb: toVerb(set),
-      key,
       count,
-      request: async () => (await callApi('POST /api/v1/domainwatch/bulk', { query, body, key })).data.id,
+      request: async () => (await callApi('POST /api/v1/domainwatch/bulk', { query, body })).data.id,
       isIt: (job) => job.undo_of === null && sameSet(job.set, set),
       onFailed(error) {
         if (!(error instanceof ApiError) || error.matched === undefined) return
@@ -68,14 +64,13 @@ export function changeInBulk(target: BulkTarget, set: BulkSet): OperationHandle 
 }
 
 /** Follows jobs of the account, as after a reload. */
-export function resumeBulk(jobs: readonly BulkJob[], key: string | undefined): void {
+export function resumeBulk(jobs: readonly BulkJob[]): void {
   for (const job of jobs.toReversed()) {
     const { id, matched: count, set } = job
     if (followed.has(id) || [...requested].some((isIt) => isIt(job))) continue
     runOperation(
       following({
         verb: set === null ? 'undo' : toVerb(set),
-        key,
         count,
         request: () => Promise.resolve(id),
         isIt: () => false,
@@ -89,16 +84,14 @@ export function resumeBulk(jobs: readonly BulkJob[], key: string | undefined): v
  * @param getId returns undefined if there was no job
  */
 export function undoingJob(getId: () => string | undefined, count?: number, subject?: string): OperationSpec {
-  const key = keyFor('domainwatch')
   return following({
     verb: 'undo',
-    key,
     count,
     subject,
     async request() {
       const id = getId()
       if (id === undefined) throw new Error(t('domains.nothingToUndo'))
-      return (await callApi('POST /api/v1/domainwatch/bulk/undo', { body: { id }, key })).data.id
+      return (await callApi('POST /api/v1/domainwatch/bulk/undo', { body: { id } })).data.id
     },
     isIt: (job) => job.undo_of === getId(),
   })
@@ -116,7 +109,6 @@ export function toVerb({ discarded, revision, note, add_tags: added, remove_tags
 
 interface Following {
   readonly verb: Verb | 'undo'
-  readonly key: string | undefined
   readonly count: number | undefined
   readonly subject?: string | undefined
   readonly request: () => Promise<string>
@@ -129,19 +121,17 @@ let lastSubject = 0
 
 /** Requests a job and follows it to its end. */
 function following(asked: Following): OperationSpec {
-  const { verb, key, count, request, isIt, onFailed } = asked
+  const { verb, count, request, isIt, onFailed } = asked
   const { subject = `job:${++lastSubject}` } = asked
   const what = count === undefined ? t('bulk.view') : tn('domains.rows', count)
   const pending = verb === 'undo' ? t('domains.undoing', { what }) : t(`domains.doing.${verb}`, { what })
-  const account = getAccount('domainwatch')
   let id: string | undefined
   let isStopped = false
   const stop = () => {
     isStopped = true
-    if (id !== undefined) void stopBulk(id, key).catch(() => undefined)
+    if (id !== undefined) void stopBulk(id).catch(() => undefined)
   }
   return {
-    service: 'domainwatch',
     subjects: [subject],
     isJob: true,
     pending,
@@ -153,7 +143,7 @@ function following(asked: Following): OperationSpec {
     async run({ tell, onWait, handOver }) {
       const since = localTime(serverNow() - SLACK_MS)
       const isRequested = (job: BulkJob) => !followed.has(job.id) && job.created_at >= since && isIt(job)
-      const find = async () => (await listBulk(key)).find(isRequested)?.id
+      const find = async () => (await listBulk()).find(isRequested)?.id
       requested.add(isRequested)
       try {
         id = await requestOnce(request, find, onWait)
@@ -170,11 +160,11 @@ function following(asked: Following): OperationSpec {
       const task = `job-${id}`
       try {
         const job = await untilEnded(
-          () => readBulk(id ?? '', key),
+          () => readBulk(id ?? ''),
           ({ done, skipped, matched, waiting }) => {
             const n = done + skipped
             const progress = matched === 0 ? 1 : n / matched
-            const shown = { id: task, label: pending, progress, author: key, isHandedOver: true, stop }
+            const shown = { id: task, label: pending, progress, isHandedOver: true, stop }
             updateTask({ ...shown, state: waiting === 1 ? 'waiting' : 'running', to: 'dominios' })
             tell(
               waiting === 1
@@ -190,8 +180,7 @@ function following(asked: Following): OperationSpec {
         removeTask(task)
         forget()
         // Not waited for: the end of the job would not be reported if the page were reloaded meanwhile.
-        if (account === getAccount('domainwatch'))
-          void queryClient.invalidateQueries({ queryKey: ['domains'] })
+        void queryClient.invalidateQueries({ queryKey: ['domains'] })
       }
     },
     ...(verb === 'undo' ? {} : { undo: () => undoingJob(() => id, count, subject) }),

@@ -4,7 +4,6 @@ import { recordErrorMessage } from '../../api/error-message.ts'
 import { t } from '../../i18n/index.ts'
 import type { DomainRecord } from './records.ts'
 import { fetchCode } from '../../design/chunk.tsx'
-import { onKeyRemoved } from '../../api/session.ts'
 import { createStore } from '../../base/store.ts'
 
 type Sent = UpdateDomainsBody['data'][number]
@@ -32,23 +31,16 @@ const MAX_ATTEMPTS = 12
 
 /**
  * Stores changes, each only if its record is still as expected. Rejected ones do not affect the others.
- * @param key the key that the operation started with
  * @returns the rejected names with their reasons
  * @throws the failure, if nothing was stored for a reason that is not in the records
  */
-export async function storeChanges(
-  changes: readonly Change[],
-  key: string | undefined,
-): Promise<ReadonlyMap<string, Rejection>> {
+export async function storeChanges(changes: readonly Change[]): Promise<ReadonlyMap<string, Rejection>> {
   const refused = new Map<string, Rejection>()
   let rest = changes
   for (let attempt = 1; rest.length > 0; attempt++) {
     try {
       const data = rest.map(({ domain, set, expect }) => ({ domain, ...set, expect }))
-      await callApi('POST /api/v1/domainwatch/update', {
-        body: { data },
-        key,
-      })
+      await callApi('POST /api/v1/domainwatch/update', { body: { data } })
       return refused
     } catch (error) {
       const faults = error instanceof ApiError ? error.errors : []
@@ -76,13 +68,12 @@ export async function storeChanges(
  */
 export async function storeWithRetries(
   changes: readonly Change[],
-  key: string | undefined,
   repeat: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<ReadonlyMap<string, Rejection>> {
   let isAgain = false
   const refused = await repeat(async () => {
     try {
-      return await storeChanges(changes, key)
+      return await storeChanges(changes)
     } catch (error) {
       isAgain ||= error instanceof ConnectionError
       throw error
@@ -130,5 +121,3 @@ export interface Recount {
 }
 
 export const recount = createStore<Recount | undefined>(undefined)
-
-onKeyRemoved('domainwatch', () => recount.set(undefined))

@@ -1,5 +1,4 @@
 import { untilAnswered } from '../../api/retry.ts'
-import { keyFor, onKeyRemoved } from '../../api/session.ts'
 import {
   runOperation,
   type OperationSpec,
@@ -87,8 +86,6 @@ function change(
   verb: Verb,
   onFailed: OnFailed,
 ): OperationHandle | undefined {
-  /** Pending operations use the key they were started with, even after another user signs in. */
-  const key = keyFor('domainwatch')
   const updateId = nextUpdateId()
   const names = targets.map(({ name }) => name)
   const pending = new Map(names.map((name) => [name, pendingFields(name)]))
@@ -98,7 +95,6 @@ function change(
   let stored: readonly DomainRecord[] = targets
   applyPending(updateId, targets, () => set)
   return runOperation({
-    service: 'domainwatch',
     subjects: names.map(toSubject),
     pending: t(`domains.doing.${verb}`, { what: namesOrCount(names) }),
     failed: (reason) => t(`domains.failed.${verb}`, { what: namesOrCount(names), reason }),
@@ -113,7 +109,7 @@ function change(
         before.set(one.name, pick(expect, set))
         return { domain: one.name, set, expect }
       })
-      const refused = await store(key, updateId, targets, changes, onWait)
+      const refused = await store(updateId, targets, changes, onWait)
       for (const [name, { record }] of refused) if (record !== undefined) conflicts.add(name)
       const [first] = refused.values()
       if (first !== undefined && refused.size === targets.length) throw new Error(first.reason)
@@ -137,14 +133,12 @@ function undoOperation(
   storedRecords: () => readonly DomainRecord[],
   before: ReadonlyMap<string, Values>,
 ): OperationSpec {
-  const key = keyFor('domainwatch')
   const updateId = nextUpdateId()
   const records = storedRecords()
   const names = records.map(({ name }) => name)
   const toValues = (name: string): Values => before.get(name) ?? {}
   applyPending(updateId, records.map(currentRecord), toValues)
   return {
-    service: 'domainwatch',
     subjects: names.map(toSubject),
     pending: t('domains.undoing', { what: namesOrCount(names) }),
     failed: (reason) => t('domains.undoFailed', { what: namesOrCount(names), reason }),
@@ -161,7 +155,7 @@ function undoOperation(
         set: toValues(one.name),
         expect: getExpected(one, undefined),
       }))
-      const refused = await store(key, updateId, known, changes, onWait)
+      const refused = await store(updateId, known, changes, onWait)
       const done = known.map(({ name }) => name).filter((name) => !refused.has(name))
       revertPending(
         updateId,
@@ -200,7 +194,6 @@ const pick = (values: Expected, like: Values): Values =>
 
 /** Stores changes, shows the results, and returns rejected ones. */
 async function store(
-  key: string | undefined,
   updateId: number,
   records: readonly DomainRecord[],
   changes: readonly Change[],
@@ -213,7 +206,7 @@ async function store(
     isRepeated = true
     onWait()
   }
-  const refused = await storeWithRetries(changes, key, (work) => untilAnswered(work, wait))
+  const refused = await storeWithRetries(changes, (work) => untilAnswered(work, wait))
   const done = changes.filter(({ domain }) => !refused.has(domain))
   recordStored(updateId, new Map(done.map(({ domain, set }) => [domain, set])), !isRepeated)
   for (const { domain, set, expect } of done) {
@@ -252,11 +245,10 @@ type Found = 'done' | 'expected' | { readonly conflict: string }
 export async function replaceValues(
   name: string,
   set: Values,
-  key: string | undefined,
   look: (now: DomainRecord) => Found,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const now = await readRecord(name, undefined, key)
+    const now = await readRecord(name)
     if (now === null) throw new Error(t('domains.gone'))
     const found = look(now)
     if (found === 'done') return
@@ -266,15 +258,13 @@ export async function replaceValues(
     }
     // It must not change between reading and storing, either. Within a second, `date_mod` does not show that a mark has changed.
     const expect = { ...getExpected(now, undefined), date_mod: now.date_mod }
-    const [refusal] = (await storeChanges([{ domain: name, set, expect }], key)).values()
+    const [refusal] = (await storeChanges([{ domain: name, set, expect }])).values()
     if (refusal === undefined) return
     showCurrent(refusal.record)
     // Perhaps only something else of it has changed.
     if (refusal.record === undefined || attempt === MAX_ATTEMPTS) throw new Error(refusal.reason)
   }
 }
-
-onKeyRemoved('domainwatch', () => lastStored.clear())
 
 export const toSubject = (name: string): string => `domain:${name}`
 

@@ -1,5 +1,4 @@
 import { serverNow } from '../../base/server.ts'
-import { onKeyRemoved } from '../../api/session.ts'
 import { createStore } from '../../base/store.ts'
 import { hasValues, type Values } from './changes.ts'
 import type { DomainRecord } from './records.ts'
@@ -219,13 +218,6 @@ export function updateStored(record: DomainRecord): void {
   }
   publish([name])
 }
-
-// Another account has other marks.
-onKeyRemoved('domainwatch', () => {
-  overlays.clear()
-  patches.set(new Map())
-  changedRecords.set(new Map())
-})
 
 function publish(names: readonly string[]): void {
   const next = new Map(patches.get())

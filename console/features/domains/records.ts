@@ -11,18 +11,10 @@ export function toALabel(name: string): string | undefined {
 }
 
 /** Fetches the current record; null if there is none. */
-export async function readRecord(
-  name: string,
-  signal?: AbortSignal,
-  key?: string,
-): Promise<DomainRecord | null> {
+export async function readRecord(name: string, signal?: AbortSignal): Promise<DomainRecord | null> {
   // Among the names that contain it, only the name itself has this length.
   const query = { search: name, length: [...name].length, limit: 1, fields: 'all' }
-  const { data } = await callApi('GET /api/v1/domainwatch/list', {
-    query,
-    signal,
-    key,
-  })
+  const { data } = await callApi('GET /api/v1/domainwatch/list', { query, signal })
   return data.data[0]?.find((record) => record.name === name) ?? null
 }
 
@@ -35,11 +27,10 @@ const MAX_SINGLE = 6
  */
 export async function readRecords(
   seen: readonly Pick<DomainRecord, 'name' | 'length' | 'date_reg'>[],
-  key?: string,
 ): Promise<ReadonlyMap<string, DomainRecord>> {
   const found = new Map<string, DomainRecord>()
   if (seen.length <= MAX_SINGLE) {
-    const records = await Promise.all(seen.map(({ name }) => readRecord(name, undefined, key)))
+    const records = await Promise.all(seen.map(({ name }) => readRecord(name)))
     for (const record of records) if (record !== null) found.set(record.name, record)
     return found
   }
@@ -53,7 +44,6 @@ export async function readRecords(
     max_length: Math.max(...lengths),
     format: 'ndjson',
     fields: 'all',
-    ...(key === undefined ? {} : { api: key }),
   })
   for await (const line of toLines(response)) {
     if (line === '') continue

@@ -2,7 +2,6 @@ import { useQueries, type QueryClient, type UseQueryResult } from '@tanstack/rea
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { MAX_PAGE_RECORDS } from '../../base/constants.ts'
 import { callApi, type ApiResult } from '../../api/client.ts'
-import { onKeyRemoved } from '../../api/session.ts'
 import { chosenFields, isNumberOrder, reversed, getSort } from './columns.ts'
 import { filterError } from '../filters/filter-errors.ts'
 import type { Filters } from '../filters/filters.ts'
@@ -47,8 +46,6 @@ function getKnownCursors(id: string, start: string | undefined): KnownCursors {
 export function forgetCursors(): void {
   cursorsById.clear()
 }
-
-onKeyRemoved('domainwatch', forgetCursors)
 
 export interface Rows {
   /** Number of rows that can be scrolled to. */

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { apiUrl, ApiError, streamApi } from '../../api/client.ts'
+import { apiUrl, streamApi } from '../../api/client.ts'
 import { changeErrorMessage } from '../../api/error-message.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { navigate } from '../../base/router.ts'
@@ -14,7 +14,6 @@ import { curlLine, type Filters, queryOf, eventFilters, withFilters } from '../f
 import { removeView, useViews, viewQuery } from '../views/saved-views.ts'
 import { undoLast } from '../work/operations.ts'
 import { t, tn } from '../../i18n/index.ts'
-import { onKeyRemoved } from '../../api/session.ts'
 import { removeTask, updateTask } from '../work/background-tasks.ts'
 
 const SaveForm = lazyComponent(() => import('../views/save-form.tsx'), <Spinner />)
@@ -140,26 +139,21 @@ const MAX_RUNNING = 2
 /** What the group decided and wrote, besides the fields that every export has. */
 const FIELDS = 'seen,seen_by,seen_at,note,tags'
 
-const running = new Set<AbortController>()
+let running = 0
 let lastId = 0
-
-// After a sign-out, the next user must not get the file.
-onKeyRemoved('domainwatch', () => {
-  for (const stop of running) stop.abort()
-})
 
 /**
  * Saves every record of a view as a file in the background, with progress in the bar.
  * @param total records of the view, if they have been counted
  */
 function exportView(filters: Filters, format: 'csv' | 'ndjson', total: number | undefined): void {
-  if (running.size >= MAX_RUNNING) {
+  if (running >= MAX_RUNNING) {
     showToast(t('domains.exportsFull', { n: MAX_RUNNING }), { isError: true })
     return
   }
   const stop = new AbortController()
   const id = `export-${++lastId}`
-  running.add(stop)
+  running++
   const show = (lines: number) =>
     updateTask({
       id,
@@ -173,14 +167,10 @@ function exportView(filters: Filters, format: 'csv' | 'ndjson', total: number | 
   saveExport(filters, format, show, stop.signal)
     .then(
       (lines) => showToast(tn('domains.exported', lines)),
-      // The response that says that the key was revoked also stops it.
-      (error) =>
-        stop.signal.aborted && !(error instanceof ApiError)
-          ? showToast(t('domains.exportStopped'))
-          : showError(error),
+      (error) => (stop.signal.aborted ? showToast(t('domains.exportStopped')) : showError(error)),
     )
     .finally(() => {
-      running.delete(stop)
+      running--
       removeTask(id)
     })
     .catch(() => undefined)

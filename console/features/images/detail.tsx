@@ -107,14 +107,9 @@ interface FieldProps {
   readonly isLocked: boolean
 }
 
-function save(
-  { hash, name }: ImageRecord,
-  send: (key: string | undefined) => Promise<unknown>,
-  onFailed = () => {},
-) {
+function save({ hash, name }: ImageRecord, send: () => Promise<unknown>, onFailed = () => {}) {
   runOperation(
     toOperation({
-      service: 'imagestore',
       subject: `edits:${hash}`,
       pending: t('images.saving'),
       done: t('images.saved'),
@@ -126,11 +121,11 @@ function save(
   )
 }
 
-const update = (hash: string, changes: { tags?: string; focus?: string }) => (key: string | undefined) =>
-  callApi('POST /api/v1/imagestore/update', { query: { hash, ...changes }, key })
+const update = (hash: string, changes: { tags?: string; focus?: string }) => () =>
+  callApi('POST /api/v1/imagestore/update', { query: { hash, ...changes } })
 
-const setAlias = (name: string, hash: string) => (key: string | undefined) =>
-  callApi('POST /api/v1/imagestore/alias', { query: { name, hash }, key })
+const setAlias = (name: string, hash: string) => () =>
+  callApi('POST /api/v1/imagestore/alias', { query: { name, hash } })
 
 /** The point that crops keep, set by a click or moved by arrow keys. */
 function FocusField({ image, isLocked }: FieldProps) {

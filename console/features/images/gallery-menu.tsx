@@ -178,14 +178,14 @@ interface Fields {
 
 const INITIAL: Fields = { seconds: '3600', uses: '1', largest: '', types: [], tags: '', name: '', days: '' }
 
-const useFields = unsentForms<Fields>('imagestore')
+const useFields = unsentForms<Fields>()
 
 /** Creates an address to which anybody can upload, and shows it, once. */
 function TicketDialog({ onClose }: { onClose: () => void }) {
   const { fields, bind, set, ...form } = useFields('ticket', INITIAL)
   const { seconds, uses, largest, types, tags, name, days } = fields
   const create = () =>
-    showOnce('imagestore', async () => {
+    showOnce(async () => {
       const { data } = await callApi('POST /api/v1/imagestore/tickets', {
         body: {
           expires: Number(seconds),

@@ -10,7 +10,6 @@ import { ApiError, callApi, ConnectionError } from '../../api/client.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { untilAnswered } from '../../api/retry.ts'
-import { keyFor } from '../../api/session.ts'
 import { runOperation, type OperationSpec } from '../work/operations.ts'
 import '../../i18n/texts/images.ts'
 
@@ -164,7 +163,6 @@ export function moveImages(move: Move, images: readonly ImageRecord[], settled: 
 }
 
 function toOperation(move: Move, images: readonly ImageRecord[], settled: Settled): OperationSpec {
-  const key = keyFor('imagestore')
   const moved: ImageRecord[] = []
   /** Those that are no longer there: others deleted them. */
   const missing: ImageRecord[] = []
@@ -180,7 +178,6 @@ function toOperation(move: Move, images: readonly ImageRecord[], settled: Settle
   }
   const opposite = OPPOSITES[move]
   return {
-    service: 'imagestore',
     subjects: images.map(toSubject),
     pending: progress(),
     failed: (reason) => reason,
@@ -189,9 +186,7 @@ function toOperation(move: Move, images: readonly ImageRecord[], settled: Settle
       for (const image of images) {
         tell(progress())
         try {
-          const wasThere = await send(move, image.hash, key, () =>
-            tell(t('operation.held', { text: progress() })),
-          )
+          const wasThere = await send(move, image.hash, () => tell(t('operation.held', { text: progress() })))
           ;(wasThere ? moved : missing).push(image)
         } catch (error) {
           reasons.push(t(`images.${move}.failed`, { name: image.name, msg: errorMessage(error) }))
@@ -212,14 +207,14 @@ function toOperation(move: Move, images: readonly ImageRecord[], settled: Settle
 }
 
 /** Returns whether the image was still there. */
-async function send(move: Move, hash: string, key: string | undefined, onWait: () => void): Promise<boolean> {
+async function send(move: Move, hash: string, onWait: () => void): Promise<boolean> {
   let isAgain = false
   return untilAnswered(async () => {
     try {
-      if (move === 'delete') await callApi('POST /api/v1/imagestore/delete', { body: { hash }, key })
+      if (move === 'delete') await callApi('POST /api/v1/imagestore/delete', { body: { hash } })
       else {
         const restore = move === 'restore' ? '1' : '0'
-        await callApi('POST /api/v1/imagestore/trash', { body: { hash, restore }, key })
+        await callApi('POST /api/v1/imagestore/trash', { body: { hash, restore } })
       }
       return true
     } catch (error) {

@@ -1,7 +1,6 @@
 import { callApi } from '../../api/client.ts'
 import { withRetries } from '../../api/retry.ts'
-import { onNextUser, usePermissions } from '../../api/scope.ts'
-import { keyFor } from '../../api/session.ts'
+import { usePermissions } from '../../api/scope.ts'
 import { isReadable, uploadForm } from '../../api/upload.ts'
 import { removeTask, updateTask } from '../work/background-tasks.ts'
 import { errorMessage } from '../../api/error-message.ts'
@@ -33,7 +32,6 @@ export interface Upload {
 interface QueuedUpload {
   readonly id: number
   readonly file: File
-  readonly key: string | undefined
 }
 
 /** Concurrent uploads: the service decodes one per core, and more would only wait there. */
@@ -60,8 +58,7 @@ export function onUploaded(listener: () => void): void {
 }
 
 export function addUploads(files: Iterable<File>): void {
-  const key = keyFor('imagestore')
-  const added = [...files].map((file) => ({ id: ++lastId, file, key }))
+  const added = [...files].map((file) => ({ id: ++lastId, file }))
   queue.push(...added)
   uploads.set([
     ...uploads.get(),
@@ -75,11 +72,9 @@ export function addUploads(files: Iterable<File>): void {
   startNext()
 }
 
-/** Retries failed uploads, with the current key. */
 function retryUploads(): void {
-  const key = keyFor('imagestore')
   for (const [id, file] of failed) {
-    queue.push({ id, file, key })
+    queue.push({ id, file })
     show(id, { kind: 'waiting' })
   }
   failed.clear()
@@ -109,7 +104,7 @@ function startNext(): void {
     const { signal } = stop
     // The same bytes are stored once, so an upload whose response was lost is repeated.
     withRetries(
-      () => send(next.file, next.key, (state) => show(next.id, state), signal),
+      () => send(next.file, (state) => show(next.id, state), signal),
       signal,
       () => show(next.id, { kind: 'held' }),
     )
@@ -134,13 +129,6 @@ function show(id: number, state: UploadState): void {
   uploads.set(uploads.get().map((one) => (one.id === id ? { ...one, state } : one)))
 }
 
-// Nothing is left behind for the next user.
-onNextUser('imagestore', () => {
-  stopUploads()
-  failed.clear()
-  uploads.set([])
-})
-
 // Uploads continue on other screens.
 uploads.subscribe(() => {
   const all = uploads.get()
@@ -158,33 +146,27 @@ interface Stored {
   readonly similar: number
 }
 
-async function send(
-  file: File,
-  key: string | undefined,
-  tell: (state: UploadState) => void,
-  signal: AbortSignal,
-): Promise<Stored> {
+async function send(file: File, tell: (state: UploadState) => void, signal: AbortSignal): Promise<Stored> {
   if (!(await isReadable(file))) throw new Error(t('images.unreadable'))
   signal.throwIfAborted()
   // With a ticket the service records the address of the uploader, which the page does not know.
   const { data: ticket } = await callApi('POST /api/v1/imagestore/tickets', {
     body: { expires: TICKET_SECONDS },
-    key,
     signal,
   })
   const body = new FormData()
   body.append('image', file)
   const onProgress = (progress: number) =>
     tell(progress === 1 ? { kind: 'checking' } : { kind: 'sending', progress })
-  const stored = await uploadForm(`/u/${ticket.ticket}`, body, { key: '', signal, onProgress })
+  const stored = await uploadForm(`/u/${ticket.ticket}`, body, { signal, onProgress })
   const hash = String(stored['hash'])
-  return { hash, similar: await countSimilar(hash, key) }
+  return { hash, similar: await countSimilar(hash) }
 }
 
 /** Returns the number of other images that look alike; 0 if it is not known, because the image is stored in any case. */
-async function countSimilar(hash: string, key: string | undefined): Promise<number> {
+async function countSimilar(hash: string): Promise<number> {
   const query = { hash, ...SIMILAR }
-  return callApi('GET /api/v1/imagestore/similar', { query, key }).then(
+  return callApi('GET /api/v1/imagestore/similar', { query }).then(
     // The image itself is among them.
     ({ data }) => data.count - 1,
     () => 0,

@@ -1,6 +1,4 @@
 import { queryClient } from '../../api/query-client.ts'
-import { isSameOwner, onNextUser } from '../../api/scope.ts'
-import { keyFor } from '../../api/session.ts'
 import type { Operations } from '../../api/schema.ts'
 import { isReadable, uploadForm } from '../../api/upload.ts'
 import { localTime, serverNow } from '../../base/server.ts'
@@ -76,7 +74,6 @@ export async function sendList(isDry: boolean): Promise<void> {
   const list = chosenList.get()
   if (list === undefined || list.sent !== undefined) return
   const { file, format, window, source } = list
-  const key = keyFor('domainwatch')
   sending = new AbortController()
   const { signal } = sending
   const label = t('import.sending', { name: file.name })
@@ -103,14 +100,14 @@ export async function sendList(isDry: boolean): Promise<void> {
       source: source.trim() === '' ? undefined : source.trim(),
       dry_run: isDry ? 1 : undefined,
     }
-    const { id } = await uploadForm(PATH, body, { query, key, signal, onProgress: show })
+    const { id } = await uploadForm(PATH, body, { query, signal, onProgress: show })
     return String(id)
   }
   show(0)
   try {
-    const find = async () => (await listImports(key)).find(isIt)?.id
+    const find = async () => (await listImports()).find(isIt)?.id
     const id = await requestOnce(request, find, () => show(0, 'waiting'), signal)
-    void followImport(id, key)
+    void followImport(id)
     if (isDry) changeChoice({ previewId: id })
     else chosenList.set(undefined)
     await queryClient.invalidateQueries({ queryKey: ['imports'] })
@@ -121,27 +118,26 @@ export async function sendList(isDry: boolean): Promise<void> {
 }
 
 /** Follows imports of the account, as after a reload. */
-export function resumeImports(jobs: readonly ImportJob[], key: string | undefined): void {
-  for (const { id } of jobs) void followImport(id, key)
+export function resumeImports(jobs: readonly ImportJob[]): void {
+  for (const { id } of jobs) void followImport(id)
 }
 
 /** Shows an import in the bar until it ends, and how it did. */
-async function followImport(id: string, key: string | undefined): Promise<void> {
+async function followImport(id: string): Promise<void> {
   if (followed.has(id)) return
   followed.add(id)
   const task = `job-${id}`
-  const stop = () => void stopImport(id, key).catch(() => undefined)
+  const stop = () => void stopImport(id).catch(() => undefined)
   try {
     const job = await untilEnded(
-      () => readImport(id, key),
+      () => readImport(id),
       ({ name, percent, dry_run: isDry, waiting }) => {
         const text = isDry === 1 ? 'import.comparing' : 'import.task'
         const label = t(text, { name: name ?? t('import.list') })
-        const shown = { id: task, label, progress: percent / 100, author: key, isHandedOver: true, stop }
+        const shown = { id: task, label, progress: percent / 100, isHandedOver: true, stop }
         updateTask({ ...shown, state: waiting === 1 ? 'waiting' : 'running', to: 'importar' })
       },
     )
-    if (!isSameOwner(key, keyFor('domainwatch'))) return
     if (job.dry_run === 0) {
       showToast(outcomeText(job), { isError: job.state === 'failed' })
       await queryClient.invalidateQueries({ queryKey: ['domains'] })
@@ -161,6 +157,3 @@ function outcomeText({ name, state, new: added, changed, error }: ImportJob): st
   if (state === 'stopped') return t('import.stoppedToast', { name: what })
   return `${t('import.finished', { name: what })} ${tn('import.stored', added + changed)}`
 }
-
-// The next user must not send what was chosen.
-onNextUser('domainwatch', dropChoice)

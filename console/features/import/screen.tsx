@@ -16,7 +16,6 @@ import {
 import { SelectField, TextField } from '../../design/field.tsx'
 import { isOpen, listImports, stopImport, type ImportJob } from '../work/jobs.ts'
 import { useQuery } from '@tanstack/react-query'
-import { keyFor } from '../../api/session.ts'
 import { QueryError } from '../../design/notice.tsx'
 import { showError } from '../../design/toasts.tsx'
 import { Page, WideTable } from '../../design/page.tsx'
@@ -193,7 +192,7 @@ const ASK_MS = 1_000
 const useImports = () =>
   useQuery({
     queryKey: ['imports'],
-    queryFn: ({ signal }) => listImports(undefined, signal),
+    queryFn: ({ signal }) => listImports(signal),
     refetchInterval: ({ state }) => (state.data?.some(isOpen) === true ? ASK_MS : false),
   })
 
@@ -241,7 +240,7 @@ function State({ job }: { job: ImportJob }) {
       <Tag icon={state === 'done' ? 'check' : 'alert'} look={look} label={t(`import.state.${getEnd(job)}`)} />
     )
   }
-  const stop = () => void stopImport(id, keyFor('domainwatch')).catch(showError)
+  const stop = () => void stopImport(id).catch(showError)
   return (
     <div className="row">
       <Tag icon="clock" label={t('import.state.running')} />

@@ -120,7 +120,7 @@ interface Fields {
   readonly tag: string
 }
 
-const useFields = unsentForms<Fields>('domainwatch')
+const useFields = unsentForms<Fields>()
 const ACTIONS: readonly Action[] = ['hide', 'tag']
 const TYPED_MS = 300
 
@@ -260,7 +260,6 @@ type Change = Pick<Parameters<typeof toOperation>[0], 'subject' | 'pending' | 'd
 const change = (asked: Change): OperationSpec =>
   toOperation({
     ...asked,
-    service: 'domainwatch',
     failed: (reason) => t('rule.failed', { reason }),
     shownBy: ['rules', 'domains'],
   })
@@ -270,8 +269,7 @@ function pausing({ id, name }: Rule, isPaused: boolean): Change {
     subject: `rule:${id}`,
     pending: t('rule.saving', { name }),
     done: t(isPaused ? 'rule.pausedNow' : 'rule.resumed', { name }),
-    send: (key) =>
-      callApi('POST /api/v1/domainwatch/rules/update', { query: { id, paused: isPaused ? 1 : 0 }, key }),
+    send: () => callApi('POST /api/v1/domainwatch/rules/update', { query: { id, paused: isPaused ? 1 : 0 } }),
   }
 }
 
@@ -286,17 +284,17 @@ function removeRule(rule: Rule): void {
   const { id, name, paused } = rule
   const subject = `rule:${id}`
   const pending = t('rule.saving', { name })
-  const restore = async (key: string | undefined) => {
-    const { data } = await callApi('POST /api/v1/domainwatch/rules', { query: toParameters(rule), key })
+  const restore = async () => {
+    const { data } = await callApi('POST /api/v1/domainwatch/rules', { query: toParameters(rule) })
     if (paused === 1)
-      await callApi('POST /api/v1/domainwatch/rules/update', { query: { id: data.id, paused: 1 }, key })
+      await callApi('POST /api/v1/domainwatch/rules/update', { query: { id: data.id, paused: 1 } })
   }
   runOperation(
     change({
       subject,
       pending,
       done: t('rule.removed', { name }),
-      send: (key) => callApi('DELETE /api/v1/domainwatch/rules', { query: { id }, key }),
+      send: () => callApi('DELETE /api/v1/domainwatch/rules', { query: { id } }),
       undo: () => change({ subject, pending, done: t('rule.restored', { name }), send: restore }),
     }),
   )

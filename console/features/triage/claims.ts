@@ -1,6 +1,5 @@
 import { callApi } from '../../api/client.ts'
 import { getAccount, onUser } from '../../api/scope.ts'
-import { keyFor } from '../../api/session.ts'
 import { CLAIM_MINUTES } from '../../base/constants.ts'
 import type { DomainRecord } from '../domains/records.ts'
 import type { Filters } from '../filters/filters.ts'
@@ -56,14 +55,10 @@ export const claim = (filters: Filters, limit: number, signal: AbortSignal): Pro
 async function claimNow(filters: Filters, limit: number, signal: AbortSignal): Promise<Claimed> {
   signal.throwIfAborted()
   const query = { ...queueQuery(filters), limit, fields: 'all' }
-  const key = keyFor('domainwatch')
-  const { data } = await callApi('POST /api/v1/domainwatch/queue', {
-    query,
-    key,
-  })
+  const { data } = await callApi('POST /api/v1/domainwatch/queue', { query })
   if (signal.aborted) {
     const names = (data.data[0] ?? []).map(({ name }) => name)
-    await releaseNow(names, key)
+    await releaseNow(names)
     throw signal.reason
   }
   // What the queue excludes by default.
@@ -73,17 +68,17 @@ async function claimNow(filters: Filters, limit: number, signal: AbortSignal): P
 }
 
 /** Releases these names, also while the page is being closed. */
-export function release(names: readonly string[], key = keyFor('domainwatch')): void {
+export function release(names: readonly string[]): void {
   // While the page is being closed, there is no later.
-  const sent = releaseNow(names, key)
+  const sent = releaseNow(names)
   void inOrder(() => sent)
 }
 
 /** Those that cannot be released expire. */
-async function releaseNow(names: readonly string[], key: string | undefined): Promise<void> {
-  if (names.length === 0 || key === undefined) return
+async function releaseNow(names: readonly string[]): Promise<void> {
+  if (names.length === 0) return
   const query = { data: JSON.stringify(names) }
-  await callApi('DELETE /api/v1/domainwatch/queue', { query, key, outlivesPage: true }).catch(() => undefined)
+  await callApi('DELETE /api/v1/domainwatch/queue', { query, outlivesPage: true }).catch(() => undefined)
 }
 
 /** Why the record on top is not this account's to decide any more. */

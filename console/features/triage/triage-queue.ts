@@ -1,7 +1,6 @@
 import { MAX_QUEUE_RECORDS } from '../../base/constants.ts'
 import { ConnectionError } from '../../api/client.ts'
 import { connection } from '../../api/connection.ts'
-import { keyFor } from '../../api/session.ts'
 import { undo } from '../work/operations.ts'
 import { createStore } from '../../base/store.ts'
 import type { Filters } from '../filters/filters.ts'
@@ -67,7 +66,6 @@ export class TriageQueue {
   #stop = new AbortController()
   #timer: ReturnType<typeof setTimeout> | undefined
   #expiry: ReturnType<typeof setTimeout> | undefined
-  #key: string | undefined
 
   constructor(filters: Filters) {
     this.#filters = filters
@@ -76,7 +74,6 @@ export class TriageQueue {
   /** Starts claiming. Returns a function that stops and releases undecided records. */
   start(): () => void {
     this.#stop = new AbortController()
-    this.#key = keyFor('domainwatch')
     const leave = changedRecords.subscribe(() => this.#hear())
     const leaveConnection = connection.subscribe(() => this.#reconnect())
     const leaveTabs = triageTabs.subscribe(() => this.#hearTabs())
@@ -294,7 +291,7 @@ export class TriageQueue {
     if (this.#lost === undefined || kind === 'taken') this.#lost = { kind }
     this.#publish()
     const { signal } = this.#stop
-    const record = await readRecord(shown.name, signal, this.#key).catch(() => null)
+    const record = await readRecord(shown.name, signal).catch(() => null)
     if (record === null || signal.aborted || this.#current !== shown || this.#lost === undefined) return
     this.#lost = findLostClaim(record, shown, kind)
     this.#publish()
@@ -344,10 +341,7 @@ export class TriageQueue {
 
   #release(): void {
     const neededElsewhere = triageTabs.held()
-    release(
-      this.#held().filter((name) => !isPending(name) && !neededElsewhere.has(name)),
-      this.#key,
-    )
+    release(this.#held().filter((name) => !isPending(name) && !neededElsewhere.has(name)))
     this.#claimedAt = 0
     triageTabs.announce(undefined)
   }

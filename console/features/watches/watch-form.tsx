@@ -34,7 +34,7 @@ export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => voi
       setInitial(present)
       throw new Error(t('watch.changedMeanwhile'))
     }
-    await showOnce('domainwatch', async () => {
+    await showOnce(async () => {
       const { data } = await callApi('POST /api/v1/domainwatch/watches/update', {
         query: { id: watch.id, ...changesIn(initial, fields) },
       })
@@ -152,7 +152,7 @@ export function NewWatch({ filters, similar, onClose }: NewWatchProps) {
     // The language is that of messages.
     const spokenTo = destinationsIn(fields) === '' ? undefined : language
     const query = { ...changesIn(EMPTY, fields), changes, language: spokenTo }
-    await showOnce('domainwatch', async () => {
+    await showOnce(async () => {
       const { data } = await callApi('POST /api/v1/domainwatch/watches', { query })
       if (data.secret !== null || data.atom !== null)
         return (close) => <ShownOnce title={t('watch.isMade')} shown={data} onClose={close} />
@@ -230,7 +230,7 @@ export interface WatchFields {
   readonly isShared: boolean
 }
 
-const useFields = unsentForms<WatchFields>('domainwatch')
+const useFields = unsentForms<WatchFields>()
 
 interface FormProps {
   /** What it edits: it shows again what was entered for that before. */

@@ -169,15 +169,14 @@ function pause({ id, name, paused }: Watch): void {
   const isPaused = paused === 1
   runOperation(
     toOperation({
-      service: 'domainwatch',
       subject: `watch:${id}`,
       pending: t(isPaused ? 'watch.resuming' : 'watch.pausing', { name }),
       done: t(isPaused ? 'watch.resumed' : 'watch.pausedNow', { name }),
       failed: (reason) => t('watch.pauseFailed', { name, reason }),
       shownBy: ['watches'],
       isRepeatable: true,
-      send: (key) =>
-        callApi('POST /api/v1/domainwatch/watches/update', { query: { id, paused: isPaused ? 0 : 1 }, key }),
+      send: () =>
+        callApi('POST /api/v1/domainwatch/watches/update', { query: { id, paused: isPaused ? 0 : 1 } }),
     }),
   )
 }
@@ -201,13 +200,12 @@ export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => v
   function remove() {
     runOperation(
       toOperation({
-        service: 'domainwatch',
         subject: `watch:${id}`,
         pending: t('watch.removing', { name }),
         done: t('watch.removed', { name }),
         failed: (reason) => t('watch.removeFailed', { name, reason }),
         shownBy: ['watches'],
-        send: (key) => callApi('DELETE /api/v1/domainwatch/watches', { query: { id }, key }),
+        send: () => callApi('DELETE /api/v1/domainwatch/watches', { query: { id } }),
       }),
     )
     onClose()
@@ -226,7 +224,7 @@ export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => v
 /** Asks for confirmation, because receivers need the new secret, then shows it. */
 export function RotateSecret({ watch, onClose }: { watch: Watch; onClose: () => void }) {
   const rotate = () =>
-    showOnce('domainwatch', async () => {
+    showOnce(async () => {
       const query = { id: watch.id }
       const { data } = await callApi('POST /api/v1/domainwatch/watches/rotate', { query })
       return (close) => (

@@ -1,4 +1,3 @@
-import type { Owner } from '../../api/scope.ts'
 import { createStore } from '../../base/store.ts'
 import { guardWork } from '../../base/unsaved-work.ts'
 
@@ -12,8 +11,6 @@ export interface Task {
   readonly state: 'running' | 'waiting' | 'stopped'
   /** The screen that shows it. */
   readonly to: string
-  /** Whose it is, unless it ends with the session of its user: others do not see it. */
-  readonly author?: Owner
   /** The service continues it without this page. */
   readonly isHandedOver?: boolean
   /** Stops it, if the bar may do so. */
@@ -34,7 +31,4 @@ export function removeTask(id: string): void {
 
 const isRunning = ({ state, isHandedOver = false }: Task): boolean => state !== 'stopped' && !isHandedOver
 
-guardWork(
-  () => tasks.get().some(isRunning),
-  () => tasks.get().some((task) => isRunning(task) && task.author === undefined),
-)
+guardWork(() => tasks.get().some(isRunning))

@@ -1,17 +1,13 @@
 import { useState, Fragment, type ReactNode } from 'react'
-import { onNextUser } from '../../api/scope.ts'
-import { type ServiceName, keyFor, onKeysRemoved } from '../../api/session.ts'
 import { useGuard, guardWork } from '../../base/unsaved-work.ts'
 import { createStore, useStore } from '../../base/store.ts'
 
 /**
  * Returns a hook for the fields of a form. It keeps what was changed until that is sent or cancelled, also when the form is
  * left by the back button or Escape, or because the key was rejected.
- * @param service the service whose next user must not see it
  */
-export function unsentForms<Fields extends object>(service: ServiceName) {
+export function unsentForms<Fields extends object>() {
   const unsent = new Map<string, Partial<Fields>>()
-  onNextUser(service, () => unsent.clear())
   /** @param subject what the form edits */
   return function useFields(subject: string, initial: Fields) {
     const [changes, setChanges] = useState(() => unsent.get(subject) ?? {})
@@ -45,7 +41,6 @@ type Render = (onClose: () => void) => ReactNode
 
 interface Result {
   readonly id: number
-  readonly service: ServiceName
   readonly render: Render
 }
 
@@ -53,27 +48,18 @@ const results = createStore<readonly Result[]>([])
 let pending = 0
 let lastId = 0
 
-// The next user must not see what was made with a key.
-onKeysRemoved((services) => results.set(results.get().filter(({ service }) => !services.includes(service))))
-
 guardWork(() => pending > 0 || results.get().length > 0)
 
 /**
  * Sends a request whose response holds something that the service returns only once, and shows it even if the dialog
  * or the screen that sent it was closed in the meantime.
- * @param service the service whose key the request needs
  * @param request resolves to the dialog that shows it; undefined for none
  */
-export async function showOnce(
-  service: ServiceName,
-  request: () => Promise<Render | undefined>,
-): Promise<void> {
-  const key = keyFor(service)
+export async function showOnce(request: () => Promise<Render | undefined>): Promise<void> {
   pending++
   try {
     const render = await request()
-    if (render !== undefined && key === keyFor(service))
-      results.set([...results.get(), { id: ++lastId, service, render }])
+    if (render !== undefined) results.set([...results.get(), { id: ++lastId, render }])
   } finally {
     pending--
   }

@@ -2,7 +2,6 @@ import { callApi, ConnectionError } from '../../api/client.ts'
 import { withRetries } from '../../api/retry.ts'
 import type { Operations } from '../../api/schema.ts'
 import { tabStorage } from '../../base/browser-storage.ts'
-import { keyFor } from '../../api/session.ts'
 import { fetchBulk } from '../domains/changes.ts'
 
 type Listed<Name extends 'GET /api/v1/domainwatch/bulk' | 'GET /api/v1/domainwatch/imports'> = NonNullable<
@@ -13,8 +12,6 @@ type Listed<Name extends 'GET /api/v1/domainwatch/bulk' | 'GET /api/v1/domainwat
 export type ImportJob = Listed<'GET /api/v1/domainwatch/imports'>
 export type BulkJob = Listed<'GET /api/v1/domainwatch/bulk'>
 type Job = ImportJob | BulkJob
-
-type Key = string | undefined
 
 /** How often a job is asked for its progress. */
 const ASK_MS = 1_000
@@ -34,29 +31,29 @@ export function rememberJob(id: string): () => void {
   return () => void tabStorage.write(UNREPORTED_KEY, others().join(' '))
 }
 
-export async function listBulk(key: Key, signal?: AbortSignal): Promise<readonly BulkJob[]> {
-  return (await callApi('GET /api/v1/domainwatch/bulk', { key, signal })).data.data ?? []
+export async function listBulk(signal?: AbortSignal): Promise<readonly BulkJob[]> {
+  return (await callApi('GET /api/v1/domainwatch/bulk', { signal })).data.data ?? []
 }
 
-export async function listImports(key?: Key, signal?: AbortSignal): Promise<readonly ImportJob[]> {
-  return (await callApi('GET /api/v1/domainwatch/imports', { key, signal })).data.data ?? []
+export async function listImports(signal?: AbortSignal): Promise<readonly ImportJob[]> {
+  return (await callApi('GET /api/v1/domainwatch/imports', { signal })).data.data ?? []
 }
 
-export async function readBulk(id: string, key: Key): Promise<BulkJob> {
-  const { data } = await callApi('GET /api/v1/domainwatch/bulk', { query: { id }, key })
+export async function readBulk(id: string): Promise<BulkJob> {
+  const { data } = await callApi('GET /api/v1/domainwatch/bulk', { query: { id } })
   return whole<BulkJob>(data)
 }
 
-export async function readImport(id: string, key: Key): Promise<ImportJob> {
-  const { data } = await callApi('GET /api/v1/domainwatch/imports', { query: { id }, key })
+export async function readImport(id: string): Promise<ImportJob> {
+  const { data } = await callApi('GET /api/v1/domainwatch/imports', { query: { id } })
   return whole<ImportJob>(data)
 }
 
-export const stopBulk = (id: string, key: Key) =>
-  withRetries(() => callApi('DELETE /api/v1/domainwatch/bulk', { query: { id }, key }))
+export const stopBulk = (id: string) =>
+  withRetries(() => callApi('DELETE /api/v1/domainwatch/bulk', { query: { id } }))
 
-export const stopImport = (id: string, key: Key) =>
-  withRetries(() => callApi('DELETE /api/v1/domainwatch/imports', { query: { id }, key }))
+export const stopImport = (id: string) =>
+  withRetries(() => callApi('DELETE /api/v1/domainwatch/imports', { query: { id } }))
 
 /** An answer to a request with an id has all fields of that job. */
 function whole<J extends Job>(found: Partial<J>): J {
@@ -108,13 +105,12 @@ export async function requestOnce(
 
 /** Shows the jobs of the account that the service continues, as after a reload, and changes that ended during it. */
 export async function resumeJobs(signal: AbortSignal): Promise<void> {
-  const key = keyFor('domainwatch')
-  const list = () => Promise.all([listBulk(key, signal), listImports(key, signal)])
+  const list = () => Promise.all([listBulk(signal), listImports(signal)])
   const [changes, imports] = await withRetries(list, signal)
   const [openChanges, openImports] = [
     changes.filter((job) => isOpen(job) || isUnreported(job)),
     imports.filter(isOpen),
   ]
-  if (openChanges.length > 0) (await fetchBulk()).resumeBulk(openChanges, key)
-  if (openImports.length > 0) (await import('../import/imports.ts')).resumeImports(openImports, key)
+  if (openChanges.length > 0) (await fetchBulk()).resumeBulk(openChanges)
+  if (openImports.length > 0) (await import('../import/imports.ts')).resumeImports(openImports)
 }

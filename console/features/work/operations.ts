@@ -1,7 +1,6 @@
 import { useMemo } from 'react'
 import { queryClient } from '../../api/query-client.ts'
 import { untilAnswered } from '../../api/retry.ts'
-import { keyFor, onKeysRemoved, rejectedService, type ServiceName } from '../../api/session.ts'
 import { t } from '../../i18n/index.ts'
 import { changeErrorMessage } from '../../api/error-message.ts'
 import { createLimiter } from '../../base/concurrency-limiter.ts'
@@ -35,11 +34,7 @@ export interface Progress {
 }
 
 export interface OperationSpec {
-  /** The service whose key it uses. */
-  readonly service: ServiceName
   readonly subjects: readonly string[]
-  /** Belongs to a key that was removed already: it runs silently. */
-  readonly isForeign?: boolean
   /** The message while it is running. */
   readonly pending: string
   readonly failed: (reason: string) => string
@@ -55,21 +50,19 @@ export interface OperationSpec {
   readonly stop?: () => void
 }
 
-interface RequestSpec extends Pick<OperationSpec, 'service' | 'pending' | 'failed' | 'onFailed' | 'undo'> {
+interface RequestSpec extends Pick<OperationSpec, 'pending' | 'failed' | 'onFailed' | 'undo'> {
   readonly subject: string
   readonly done: string
   /** The queries that show what it changes. */
   readonly shownBy: readonly string[]
   /** It can be repeated after a lost answer, and is until the connection lasts. */
   readonly isRepeatable?: boolean
-  /** @param key the key that the operation started with */
-  readonly send: (key: string | undefined) => Promise<unknown>
+  readonly send: () => Promise<unknown>
 }
 
 /** An operation of one request. */
 export function toOperation(asked: RequestSpec): OperationSpec {
   const { subject, done, shownBy, isRepeatable = false, send, ...spec } = asked
-  const key = keyFor(spec.service)
   const refresh = () =>
     Promise.all(shownBy.map((name) => queryClient.invalidateQueries({ queryKey: [name] })))
   return {
@@ -81,7 +74,7 @@ export function toOperation(asked: RequestSpec): OperationSpec {
       void refresh()
     },
     async run({ onWait }) {
-      await (isRepeatable ? untilAnswered(() => send(key), onWait) : send(key))
+      await (isRepeatable ? untilAnswered(send, onWait) : send())
       await refresh()
       return { text: done }
     },
@@ -112,8 +105,6 @@ interface Entry {
   readonly gesture: OperationSpec
   /** A failure that `undoLast` has reported. */
   isAcknowledged: boolean
-  /** Belongs to a removed key: the next user does not see how it ends, and cannot undo it. */
-  isForeign: boolean
   isShown: boolean
   readonly startedAt: number
 }
@@ -132,10 +123,7 @@ const isPending = ({ state }: Operation): boolean => state === 'waiting' || stat
 /** Whether leaving the page could lose it. */
 export const isUnsaved = (operation: Operation): boolean => isPending(operation) && !operation.isHandedOver
 
-guardWork(
-  () => operations.get().some(isUnsaved),
-  () => false,
-)
+guardWork(() => operations.get().some(isUnsaved))
 
 /** Runs an operation after pending ones on the same subjects. Undefined if too many are pending. */
 export function runOperation(gesture: OperationSpec): OperationHandle | undefined {
@@ -145,7 +133,7 @@ export function runOperation(gesture: OperationSpec): OperationHandle | undefine
     return undefined
   }
   const id = ++lastId
-  const { subjects, pending, isForeign = false, isJob = false } = gesture
+  const { subjects, pending, isJob = false } = gesture
   const operation: Operation = {
     id,
     subjects,
@@ -155,7 +143,7 @@ export function runOperation(gesture: OperationSpec): OperationHandle | undefine
     isHandedOver: false,
   }
   const startedAt = performance.now()
-  entries.set(id, { operation, gesture, isAcknowledged: false, isForeign, isShown: false, startedAt })
+  entries.set(id, { operation, gesture, isAcknowledged: false, isShown: false, startedAt })
   const before = Promise.all(subjects.flatMap((subject) => tails.get(subject) ?? []))
   const settled = before.then(() => (isJob ? execute(id) : slots.run(() => execute(id))))
   for (const subject of subjects) tails.set(subject, settled)
@@ -165,7 +153,7 @@ export function runOperation(gesture: OperationSpec): OperationHandle | undefine
   publish()
   setTimeout(() => {
     const entry = entries.get(id)
-    if (entry === undefined || entry.isForeign || !isPending(entry.operation)) return
+    if (entry === undefined || !isPending(entry.operation)) return
     entry.isShown = true
     report(id, entry.operation.text)
   }, SLOW_MS)
@@ -176,7 +164,7 @@ export function runOperation(gesture: OperationSpec): OperationHandle | undefine
 function report(id: number, text: string): void {
   change(id, { text })
   const entry = entries.get(id)
-  if (entry?.isShown === true && !entry.isForeign && entry.operation.undoneBy === undefined)
+  if (entry?.isShown === true && entry.operation.undoneBy === undefined)
     showToast(text, { key: keyOf(id), isPending: true, ...toUndo(id) })
 }
 
@@ -193,14 +181,13 @@ async function execute(id: number): Promise<OperationState> {
     })
     change(id, { state: 'done', text })
     if (!isError) dismissFailures(entry)
-    if (entry.operation.undoneBy === undefined && !isSilent(entry, isError))
-      showToast(text, { key: keyOf(id), isError, ...toUndo(id) })
+    if (entry.operation.undoneBy === undefined) showToast(text, { key: keyOf(id), isError, ...toUndo(id) })
     return 'done'
   } catch (error) {
     const text = gesture.failed(changeErrorMessage(error))
     change(id, { state: 'failed', text })
     gesture.onFailed?.()
-    if (!isSilent(entry, true)) showToast(text, { key: keyOf(id), isError: true })
+    showToast(text, { key: keyOf(id), isError: true })
     return 'failed'
   }
 }
@@ -214,17 +201,12 @@ function dismissFailures({ gesture: { subjects }, startedAt }: Entry): void {
   }
 }
 
-/** Failures are shown also after the key was rejected: its user is still there and waits. */
-const isSilent = ({ isForeign }: Entry, isError: boolean): boolean =>
-  isForeign && !(isError && rejectedService.get() !== undefined)
-
 export const getState = (id: number): OperationState | undefined => entries.get(id)?.operation.state
 
 /** Undoes exactly this operation, once, after it has ended. Cancels it if it has not started. */
 export function undo(id: number): OperationHandle | undefined {
   const entry = entries.get(id)
-  if (entry?.gesture.undo === undefined || entry.isForeign || entry.operation.undoneBy !== undefined)
-    return undefined
+  if (entry?.gesture.undo === undefined || entry.operation.undoneBy !== undefined) return undefined
   const { state, text } = entry.operation
   if (state === 'cancelled') return undefined
   if (state === 'failed') {
@@ -248,7 +230,7 @@ export function undo(id: number): OperationHandle | undefined {
     // It can be retried, also with its button.
     change(id, { undoneBy: undefined })
     const failure = entries.get(handle.id)
-    if (failure !== undefined && !failure.isForeign)
+    if (failure !== undefined)
       showToast(failure.operation.text, {
         key: keyOf(handle.id),
         isError: true,
@@ -263,9 +245,7 @@ export function undo(id: number): OperationHandle | undefined {
  * the user meant that one, not an older one.
  */
 export function undoLast(): OperationHandle | undefined {
-  const newest = [...entries.values()]
-    .reverse()
-    .filter(({ gesture, isForeign }) => gesture.undo !== undefined && !isForeign)
+  const newest = [...entries.values()].reverse().filter(({ gesture }) => gesture.undo !== undefined)
   const [last] = newest
   if (last?.operation.state === 'failed' && !last.isAcknowledged) return undo(last.operation.id)
   const found = newest.find(
@@ -302,17 +282,6 @@ function publish(): void {
   operations.set([...entries.values()].map(({ operation }) => operation))
 }
 
-// After a sign-out, the next user can neither see nor undo earlier operations. Running ones are finished.
-onKeysRemoved((services) => {
-  for (const [id, entry] of entries) {
-    if (!services.includes(entry.gesture.service)) continue
-    dismissToast(keyOf(id))
-    entry.isForeign = true
-    if (!isPending(entry.operation)) entries.delete(id)
-  }
-  publish()
-})
-
 /** The subjects with pending operations. */
 export function usePendingSubjects(): ReadonlySet<string> {
   const all = useStore(operations)
@@ -323,5 +292,5 @@ const keyOf = (id: number): string => `operation-${id}`
 
 function toUndo(id: number): { undo?: () => void } {
   const entry = entries.get(id)
-  return entry?.gesture.undo === undefined || entry.isForeign ? {} : { undo: () => void undo(id) }
+  return entry?.gesture.undo === undefined ? {} : { undo: () => void undo(id) }
 }

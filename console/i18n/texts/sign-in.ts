@@ -10,6 +10,10 @@ export const signIn = addTexts({
   'sign.enter': ['Entrar', 'Sign in'],
   'sign.checking': ['Comprobando…', 'Checking…'],
   'sign.revoked': ['La clave de {service} ya no es válida. Pegue una nueva.', 'The key for {service} is no longer valid. Paste a new one.'],
+  'sign.unfinished': [
+    'Esta clave es de otra cuenta, y hay trabajo sin terminar. Espere, o salga y entre con ella.',
+    'This key belongs to another account, and there is unfinished work. Wait, or sign out and sign in with it.',
+  ],
   'sign.opened': ['Clave de {service} agregada', 'Key for {service} added'],
   'sign.opening': ['Abriendo la sesión…', 'Signing in…'],
   'sign.out': ['Cerró la sesión de la consola.', 'You have signed out of the console.'],
