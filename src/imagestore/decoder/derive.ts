@@ -15,7 +15,6 @@ import {
 } from '../modifiers/index.ts'
 import { encode, encodeStill, isPalettePng, smallestAnimation, smallestPng, smallestStill } from './encode.ts'
 import { areaOf, geometryOf, type Geometry, outputFormat, outputMime, staysAnimated } from './output.ts'
-import { enlargePixels } from './pixels.ts'
 import { openForDisplay, type Source } from './source.ts'
 import { rasterize, Stage, type Size } from './stage.ts'
 import type { DerivedImage, Rendered } from './decoder-process.ts'
@@ -85,23 +84,17 @@ async function resize(
   if (crop !== undefined && (kind === 'auto' || kind === 'entropy')) {
     const position = kind === 'auto' ? sharp.strategy.attention : sharp.strategy.entropy
     const { width, height } = crop
-    const base = isLarger(scaled, stage) ? await scaleTo(stage, scaled) : stage
+    const base = isLarger(scaled, stage) ? await scaleTo(stage, scaled).render() : stage
     return base.with(base.image.resize({ ...SHARP, width, height, fit: 'cover', position }), crop)
   }
-  const whole = await scaleTo(stage, scaled)
+  const whole = scaleTo(stage, scaled)
   return crop === undefined ? whole : whole.with(whole.image.extract(crop), crop)
 }
 
 const isLarger = (size: Size, image: Size): boolean => size.width > image.width || size.height > image.height
 
-async function scaleTo(stage: Stage, size: Size): Promise<Stage> {
-  const { image, width, height, isAnimated } = stage
-  if (isAnimated || !isLarger(size, stage))
-    return stage.with(image.resize({ ...SHARP, ...size, fit: 'fill' }), size)
-  const least = { width: Math.min(width, size.width), height: Math.min(height, size.height) }
-  const shrunk = stage.with(image.resize({ ...SHARP, ...least, fit: 'fill' }), least)
-  return shrunk.map((pixels) => enlargePixels(pixels, size))
-}
+const scaleTo = (stage: Stage, size: Size): Stage =>
+  stage.with(stage.image.resize({ ...SHARP, ...size, fit: 'fill' }), size)
 
 async function write(
   stage: Stage,

@@ -1,6 +1,6 @@
+import type { Sharp } from 'sharp'
 import { averageBlocks, brighten, saturate, stretchContrast } from '../decoder/pixels.ts'
 import type { Stage } from '../decoder/stage.ts'
-import type { Pixels } from '../../lib/perceptual-hash/index.ts'
 import {
   COMPASS_POINTS,
   gravity,
@@ -130,8 +130,8 @@ function area(
   }
 }
 
-/** A modifier that maps the samples of a still image; `factor` is 0 to 2. */
-const adjustment = (key: string, description: string, adjust: (pixels: Pixels, factor: number) => Pixels) =>
+/** A modifier that changes the colours of a still image; `factor` is 0 to 2. */
+const adjustment = (key: string, description: string, adjust: (image: Sharp, factor: number) => Sharp) =>
   integer(key, {
     min: -100,
     max: 100,
@@ -142,7 +142,8 @@ const adjustment = (key: string, description: string, adjust: (pixels: Pixels, f
     copiesOutput: true,
     effect: {
       step: 'colour',
-      apply: (stage, percent) => stage.map((pixels) => adjust(pixels, 1 + percent / 100)),
+      // Rendered before, so that samples have 8 bits, and after, because sharp would adjust what is composited, too.
+      apply: async (stage, percent) => stage.render(adjust((await stage.render()).image, 1 + percent / 100)),
     },
   })
 
@@ -173,7 +174,7 @@ const definitions = {
     description: 'multiplies width and height',
     examples: ['dpr_1', 'dpr_1.125', 'dpr_4'],
   }),
-  enlarge: flag('up', 'allows enlarging, which otherwise never happens', { copiesOutput: true }),
+  enlarge: flag('up', 'allows enlarging, which otherwise never happens'),
   fit: choice('c', {
     initial: 'fit',
     options: FITS,
