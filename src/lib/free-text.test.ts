@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { anyCharacter } from '../../test/support/any-character.ts'
 import { escapeHidden, fromCell, isDisplayName, isDisplayText, toCell } from './free-text.ts'
 
 const SPECIAL = [
@@ -29,7 +30,7 @@ const SPECIAL = [
   '🔭',
 ]
 const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.string({ unit: anyCharacter, maxLength: 20 }),
   fc.array(fc.constantFrom(...SPECIAL), { maxLength: 12 }).map((parts) => parts.join('')),
 )
 

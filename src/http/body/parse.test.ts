@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { anyCharacter } from '../../../test/support/any-character.ts'
 import { type BodyField, parseBody } from './parse.ts'
 
 interface Encoded {
@@ -47,7 +48,7 @@ const asText = (pairs: Pairs) =>
     .map(([name, value]): [string, BodyField] => [name, { kind: 'text', value }])
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
 
-const wellFormed = fc.string({ unit: 'binary', maxLength: 30 }).map((text) => text.toWellFormed())
+const wellFormed = fc.string({ unit: anyCharacter, maxLength: 30 })
 // In a multipart name, `%22` is an escaped quote and so is a backslash before one: no reader can tell them apart.
 const nameText = wellFormed.filter(
   (name) => !/%(22|0d|0a)/i.test(name) && !name.includes('\\"') && !name.includes('\0'),
