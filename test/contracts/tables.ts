@@ -21,8 +21,10 @@ import { openTwo, recordOn, row, type OpenDatabase, type TwoNodes } from './node
 const OWN = ['change_log', 'leases', 'moves', 'schema_version']
 const SILENT = { begin() {}, add() {}, end() {} }
 
+const TABLES = getTables(SCHEMA)
+
 function tableNamed(name: string): Table {
-  const table = getTables(SCHEMA).find((one) => one.name === name)
+  const table = TABLES.find((one) => one.name === name)
   assert.ok(table !== undefined, name)
   return table
 }
@@ -41,7 +43,7 @@ async function getContents(
 ): Promise<Contents> {
   const tables = []
   const lines = new Map<string, string[]>()
-  for (const table of getTables(SCHEMA).filter(isCopied)) {
+  for (const table of TABLES.filter(isCopied)) {
     const rows = others[table.name] ?? (await rowsIn(database, table.name))
     lines.set(
       table.name,
@@ -70,19 +72,18 @@ export function tablesContract(name: string, make: () => Promise<OpenDatabase>):
     after(() => nodes.close())
 
     test('the tables of the schema are those of the engine, with their columns and keys', async () => {
-      const tables = getTables(SCHEMA)
       const names = (await database.values(tablesIn(name))).flat().map(String)
       assert.deepEqual(
         names.filter((one) => !OWN.includes(one)).toSorted(),
-        tables.map((table) => table.name).toSorted(),
+        TABLES.map((table) => table.name).toSorted(),
       )
-      for (const table of tables) {
+      for (const table of TABLES) {
         const columns = await database.values(columnsIn(name, table.name))
         assert.deepEqual(Object.fromEntries(columns), table.columns, table.name)
         assert.deepEqual(Object.keys(table.columns).slice(0, table.key.length), table.key, table.name)
         assert.deepEqual((await database.values(keyIn(name, table.name))).flat(), table.key)
       }
-      assert.equal(tables.at(-1)?.name, 'changes')
+      assert.equal(TABLES.at(-1)?.name, 'changes')
     })
 
     test('rows are stored, replaced and removed as given', async () => {
@@ -123,7 +124,7 @@ export function tablesContract(name: string, make: () => Promise<OpenDatabase>):
       const before = await suspensions()
       const contents = await getContents(database, { domains: [], ...others })
       const count = contents.tables.reduce((sum, { rows }) => sum + rows, 0)
-      assert.equal(await replaceContents(database, getTables(SCHEMA), contents, SILENT), count)
+      assert.equal(await replaceContents(database, TABLES, contents, SILENT), count)
 
       for (const [table, rows] of Object.entries(others))
         assert.deepEqual(await rowsIn(database, table), rows, table)
@@ -152,11 +153,11 @@ export function tablesContract(name: string, make: () => Promise<OpenDatabase>):
       const contents = await getContents(database, { accounts: [[90, 'z', 'imagestore', 1]], keys: [] })
       const tables = contents.tables.map((table) => (table.name === 'keys' ? { ...table, rows: 2 } : table))
       await assert.rejects(
-        replaceContents(database, getTables(SCHEMA), { ...contents, tables }, SILENT),
+        replaceContents(database, TABLES, { ...contents, tables }, SILENT),
         /0 rows of keys were read, 2 were expected/,
       )
       const wrong = await getContents(database, { accounts: [[90, 'z', 'other', 1]] })
-      await assert.rejects(replaceContents(database, getTables(SCHEMA), wrong, SILENT))
+      await assert.rejects(replaceContents(database, TABLES, wrong, SILENT))
       assert.deepEqual(await rowsIn(database, 'accounts'), before)
     })
   })
