@@ -8,6 +8,7 @@ export type ImageHash = string & { readonly __brand: 'ImageHash' }
 /** RFC 4648, section 6, in lower case. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
 const HASH_BYTES = 20
+const HASH_CHARACTERS = 32
 
 export function hashOf(bytes: Uint8Array): ImageHash {
   return hashOfDigest(hash('sha256', bytes, 'buffer'))
@@ -15,16 +16,9 @@ export function hashOf(bytes: Uint8Array): ImageHash {
 
 /** @param digest SHA-256 of an image's bytes */
 export function hashOfDigest(digest: Buffer): ImageHash {
-  let text = ''
-  // 5 bits a character, from a window of less than two bytes.
-  let window = 0
-  let bits = 0
-  for (let i = 0; i < HASH_BYTES; i++) {
-    window = ((window & 0xff) << 8) | (digest[i] ?? 0)
-    bits += 8
-    for (; bits >= 5; bits -= 5) text += BASE32.charAt((window >> (bits - 5)) & 31)
-  }
-  return text as ImageHash
+  const bits = BigInt(`0x${digest.toString('hex', 0, HASH_BYTES)}`)
+  const digits = bits.toString(32).padStart(HASH_CHARACTERS, '0')
+  return digits.replace(/./g, (digit) => BASE32.charAt(parseInt(digit, 32))) as ImageHash
 }
 
 export function isImageHash(text: string): text is ImageHash {

@@ -36,21 +36,7 @@ interface ImageFile {
   readonly structure: Structure
 }
 
-type Header = Pick<
-  Metadata,
-  | 'width'
-  | 'height'
-  | 'pages'
-  | 'pageHeight'
-  | 'orientation'
-  | 'space'
-  | 'depth'
-  | 'hasAlpha'
-  | 'icc'
-  | 'exif'
-  | 'xmp'
-  | 'iptc'
->
+type Header = Partial<Metadata> & Pick<Metadata, 'width' | 'height' | 'space' | 'depth' | 'hasAlpha'>
 
 /** A file whose header the decoder has accepted. */
 export interface Source extends ImageFile {

@@ -10,10 +10,11 @@ import {
   type ModifierFault,
 } from '../modifiers/index.ts'
 import { staysAnimated, areaOf } from '../decoder/output.ts'
-import { createHash, hash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { Client } from '../../lib/client.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { VERSION } from '../../lib/version.ts'
 import type { Size } from '../decoder/stage.ts'
 import type { Recipe, KnownImage, Delivery } from '../delivery.ts'
 import type { BlobRow } from '../image-fields.ts'
@@ -222,34 +223,17 @@ function areaFault(transformation: Transformation, image: Size): ModifierFault |
   return { kind: 'range', token, takes: 'una parte que esté dentro de la imagen' }
 }
 
-/** Folders whose code decides how a plan becomes pixels and bytes. */
-const RENDERING_FOLDERS = ['../decoder/', '../modifiers/', '../../lib/image-metadata/']
+/** Read from its file, because loading sharp would take tens of megabytes that only the decoders need. */
+const SHARP_PACKAGE = readFileSync(new URL('../package.json', import.meta.resolve('sharp')), 'utf8')
 
 /**
- * A digest of that code and of sharp's version. A program that may render differently never finds what another one
- * rendered, without a version number that has to be incremented.
+ * A digest of the versions of this program and of sharp. A program that may render differently never finds what another one
+ * rendered.
  */
-const RENDERING_DIGEST = digestRendering()
-
-function digestRendering(): string {
-  const digest = createHash('sha256')
-  for (const name of RENDERING_FOLDERS) {
-    const folder = new URL(name, import.meta.url)
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) =>
-      file.replaceAll('\\', '/'),
-    )
-    for (const file of files.sort()) {
-      if (!/\.[jt]s$/.test(file) || /\.(test|d)\.ts$/.test(file)) continue
-      digest.update(`${file}\n`).update(readFileSync(new URL(file, folder)))
-    }
-  }
-  // Read from its package.json, because loading sharp would take tens of megabytes that only the decoders need.
-  const sharpPackage = readFileSync(new URL('../package.json', import.meta.resolve('sharp')))
-  return digest.update(sharpPackage).digest('hex')
-}
+const RENDERER = hash('sha256', `${VERSION} ${SHARP_PACKAGE}`)
 
 /** The name of the derivative that this program renders for `plan`: 32 hexadecimal digits. */
 function derivativeName(plan: ResolvedTransformation, watermark: Watermark | undefined): string {
   const suffix = watermark === undefined ? '' : ` ${JSON.stringify(watermark)}`
-  return hash('sha256', `${RENDERING_DIGEST} ${canonical(plan)}${suffix}`).slice(0, 32)
+  return hash('sha256', `${RENDERER} ${canonical(plan)}${suffix}`).slice(0, 32)
 }
