@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { allowAddresses } from '../deliveries/connect.ts'
+import { allowAddresses } from '../deliveries/http-client.ts'
 import { download, DOWNLOAD_LIMITS } from '../deliveries/download.ts'
 import { ListFault } from '../lib/errors.ts'
 import {

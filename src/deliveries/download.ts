@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isDiskError, ListFault } from '../lib/errors.ts'
 import type { StagedFile, Staging } from '../storage/blobs/staging.ts'
-import { ForbiddenAddressError, readTarget, sendRequest, type Receivers } from './connect.ts'
+import { ForbiddenAddressError, readTarget, sendRequest, type Receivers } from './http-client.ts'
 
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])

@@ -5,8 +5,7 @@ import { createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
 import { systemClock } from '../lib/clock.ts'
 import { delayAfter, newDeliveryId } from './delivery-attempt.ts'
-import { allowAddresses, type Resolve } from './connect.ts'
-import { retryAfterMs } from './http-post.ts'
+import { allowAddresses, type Resolve, retryAfterMs } from './http-client.ts'
 import { newSecret, signedHeaders, webhookTransport } from './webhook.ts'
 
 const FORBIDDEN = [

@@ -1,7 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
-import { parseReceiver } from './connect.ts'
-import { post, retryAfterMs, type PostOptions } from './http-post.ts'
+import { parseReceiver, post, retryAfterMs, type PostOptions } from './http-client.ts'
 import { failure, type Batching, type Delivery, type Transport } from './transport.ts'
 
 /** Events per delivery: about 20 KB, as Standard Webhooks recommends. */

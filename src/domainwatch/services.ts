@@ -29,7 +29,7 @@ import type { Vocabulary } from '../lib/lookalikes/index.ts'
 import type { Channels } from './watches/message.ts'
 import { openChannels, type ChannelSettings } from './watches/channels/index.ts'
 import { Watches } from './watches/index.ts'
-import { allowAddresses } from '../deliveries/connect.ts'
+import { allowAddresses } from '../deliveries/http-client.ts'
 
 export interface DomainwatchOptions {
   readonly database: Database

@@ -18,7 +18,7 @@ import {
   type FeedStatus,
   type Subscriptions,
 } from '../domainwatch/index.ts'
-import { allowAddresses } from '../deliveries/connect.ts'
+import { allowAddresses } from '../deliveries/http-client.ts'
 import { serveMetrics } from '../http/observability.ts'
 import type { ShutdownOptions } from '../http/graceful-shutdown.ts'
 import { openImagestore } from '../imagestore/index.ts'

@@ -22,7 +22,7 @@ import {
 } from '../../http/parameters.ts'
 import { WATCH_CHOICES, EVENT_KINDS } from '../events/event.ts'
 import { LANGUAGES } from '../texts.ts'
-import { MAX_ADDRESS_CHARACTERS } from '../../deliveries/connect.ts'
+import { MAX_ADDRESS_CHARACTERS } from '../../deliveries/http-client.ts'
 import { readFilters, serializeFilters, type SavedFilters } from '../filters.ts'
 import type { EditedWatch, WatchEdit } from '../watches/edit-watch.ts'
 import { watchFilters } from '../watches/watch-filters.ts'

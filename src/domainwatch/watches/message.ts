@@ -1,4 +1,4 @@
-import type { PostOptions } from '../../deliveries/http-post.ts'
+import type { PostOptions } from '../../deliveries/http-client.ts'
 import type { Batching, ChannelName, Notice, Transport } from '../../deliveries/transport.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { cleaned, describe, type ConsoleLinks, type Language, textsIn, type Texts } from '../texts.ts'

@@ -5,7 +5,7 @@ import {
   toDeliveryState,
   webhook,
 } from '../../deliveries/delivery-state.ts'
-import { MAX_ADDRESS_CHARACTERS } from '../../deliveries/connect.ts'
+import { MAX_ADDRESS_CHARACTERS } from '../../deliveries/http-client.ts'
 import { simpleEndpoint } from '../../http/endpoint.ts'
 import { missingParameter } from '../../http/errors.ts'
 import * as schema from '../../http/openapi/json-schema.ts'

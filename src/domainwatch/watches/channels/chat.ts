@@ -15,8 +15,14 @@ import {
   type HttpChannelOptions,
 } from '../message.ts'
 import { failure, type Outcome } from '../../../deliveries/transport.ts'
-import { post, retryAfterMs, type PostRequest, type PostResponse } from '../../../deliveries/http-post.ts'
-import { parseReceiver, showOrigin } from '../../../deliveries/connect.ts'
+import {
+  post,
+  retryAfterMs,
+  type PostRequest,
+  type PostResponse,
+  parseReceiver,
+  showOrigin,
+} from '../../../deliveries/http-client.ts'
 
 /** Characters of a service's own description of an error that owners see. */
 const MAX_DESCRIPTION = 200

@@ -25,7 +25,7 @@ import {
   telegramChannel,
   type TelegramSettings,
 } from './chat.ts'
-import type { PostOptions } from '../../../deliveries/http-post.ts'
+import type { PostOptions } from '../../../deliveries/http-client.ts'
 import { webhookTransport } from '../../../deliveries/webhook.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { recordIn, toJson, type DomainEvent } from '../../events/event.ts'
