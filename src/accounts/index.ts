@@ -51,8 +51,6 @@ const KEPT_EXPIRED_MS = 30 * 86_400_000
 const SESSION_MS = 12 * 3_600_000
 
 /** The accounts and their keys. */
-export type Accounts = ReturnType<typeof createAccounts>
-
 export function createAccounts(database: Database, clock: Clock) {
   const cache = new VersionedCache<Identity>(database, 'key', MAX_CACHED_KEYS)
   const names = lruCache<string, number>(MAX_CACHED_NAMES)

@@ -1,6 +1,7 @@
 import { createAccounts } from '../accounts/index.ts'
 import type { Flags } from '../server/config/config.ts'
-import { openAudit, limitsSet } from '../http/auth/audit.ts'
+import { openDatabase } from '../server/open-database.ts'
+import { limitsSet } from '../http/auth/audit.ts'
 import { systemClock } from '../lib/clock.ts'
 import {
   createAccountPolicies,
@@ -13,8 +14,7 @@ import { SERVICE } from '../lib/client.ts'
 import { aliasTarget } from '../imagestore/queries-settings.ts'
 import { DELIVERY_MODES, signedLink, parseLink, readLink, toLinkId } from '../imagestore/links/link.ts'
 import type { ModifierFault } from '../imagestore/modifiers/index.ts'
-import { commandActor } from './audit.ts'
-import { withDatabase } from './instance.ts'
+import { record } from './audit.ts'
 import { fail, usageFault } from './output.ts'
 import type { Options } from './command.ts'
 import { blobByHash } from '../imagestore/queries.ts'
@@ -24,42 +24,38 @@ const NONE = 'none'
 
 /** `catalejo account list`. The account commands work while the service runs. */
 export async function listAccounts({ config }: Options): Promise<void> {
-  await withDatabase(config, { existing: true }, async (database) => {
-    for (const { account: name, mode, hasSecret } of await listDelivery(database)) {
-      console.log([name, mode, hasSecret ? 'has a signing secret' : 'no signing secret'].join('\t'))
-    }
-  })
+  await using database = await openDatabase(config, { existing: true })
+  for (const { account: name, mode, hasSecret } of await listDelivery(database)) {
+    console.log([name, mode, hasSecret ? 'has a signing secret' : 'no signing secret'].join('\t'))
+  }
 }
 
 /** `catalejo account set NAME`. */
 export async function setAccount({ config, own, positionals: [name = ''] }: Options): Promise<void> {
   const change = readChange(own)
   if (change === undefined) return
-  await withDatabase(config, { existing: true }, async (database) => {
-    const found = await createAccounts(database, systemClock).find(name)
-    if (found === undefined) return fail(faultOf('unknown', name))
-    if (found.service !== 'imagestore') return fail(faultOf('no-images', found.name))
-    const policy = await createAccountPolicies(database).change(found, change)
-    if (policy === undefined) return fail(faultOf('unknown', name))
-    const audit = openAudit(database, systemClock)
-    await audit.record(commandActor(), 'limits.set', limitsSet(found.name, policy))
-    if (change.delivery !== undefined) console.log(`${found.name}\t${policy.delivery}`)
-    if (change.max_bytes !== undefined || change.max_images !== undefined) {
-      console.log(`${found.name}: ${text(policy.max_images)} images, ${text(policy.max_bytes)} bytes`)
-    }
-  })
+  await using database = await openDatabase(config, { existing: true })
+  const found = await createAccounts(database, systemClock).find(name)
+  if (found === undefined) return fail(faultOf('unknown', name))
+  if (found.service !== 'imagestore') return fail(faultOf('no-images', found.name))
+  const policy = await createAccountPolicies(database).change(found, change)
+  if (policy === undefined) return fail(faultOf('unknown', name))
+  await record(database, 'limits.set', limitsSet(found.name, policy))
+  if (change.delivery !== undefined) console.log(`${found.name}\t${policy.delivery}`)
+  if (change.max_bytes !== undefined || change.max_images !== undefined) {
+    console.log(`${found.name}: ${text(policy.max_images)} images, ${text(policy.max_bytes)} bytes`)
+  }
 }
 
 /** `catalejo account secret NAME`: prints the secret for applications that sign their links themselves. */
 export async function accountSecret({ config, positionals, switches }: Options): Promise<void> {
   const [name = ''] = positionals
   const secret = switches.has('new') ? 'new' : 'kept'
-  await withDatabase(config, { existing: true }, async (database) => {
-    const outcome = await updateDelivery(database, name, { secret })
-    if (outcome.kind !== 'updated') return fail(faultOf(outcome.kind, name))
-    if (secret === 'new') await openAudit(database, systemClock).record(commandActor(), 'secret.renew', name)
-    console.log(outcome.secret)
-  })
+  await using database = await openDatabase(config, { existing: true })
+  const outcome = await updateDelivery(database, name, { secret })
+  if (outcome.kind !== 'updated') return fail(faultOf(outcome.kind, name))
+  if (secret === 'new') await record(database, 'secret.renew', name)
+  console.log(outcome.secret)
 }
 
 /** Reads what to change; null removes a limit. */
@@ -98,25 +94,24 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
   const expires = until === undefined ? undefined : readTime(until)
   if (target === undefined) return fail(`«${positionals[0]}» is not an image link: give the part after /i/`)
   if (expires === null) return fail(`--expires «${until}» must be seconds from now or a future date`)
-  await withDatabase(config, { existing: true }, async (database) => {
-    const { image } = target
-    const hash =
-      typeof image === 'string' ? image : (await database.first(aliasTarget(image.account, image.name)))?.hash
-    const blob = hash === undefined ? undefined : await database.first(blobByHash(hash))
-    if (blob === undefined) return fail(`there is no image ${toLinkId(image)}`)
-    const { grammar } = await new ImageDefinitions(database, config.imageSettings).current(SERVICE.client)
-    const parsed = parseLink(target, blob.format, grammar)
-    if (parsed === undefined) return fail(`images cannot be converted to .${target.extension}`)
-    if (!parsed.ok)
-      return fail(`«${parsed.fault.token}» in the modifier is not valid: ${explain(parsed.fault)}`)
-    if (parsed.expires !== undefined || parsed.signature !== undefined)
-      return fail('the link must have neither exp_ nor sig_: use --expires')
-    const updated = await updateDelivery(database, account, { secret: 'kept' })
-    if (updated.kind !== 'updated') return fail(faultOf(updated.kind, account))
-    const base = config.baseUrl || httpUrl(config.host, config.port)
-    const link = signedLink(updated.secret ?? '', image, parsed.transformation, expires)
-    console.log(`${base}/i/${link}`)
-  })
+  await using database = await openDatabase(config, { existing: true })
+  const { image } = target
+  const hash =
+    typeof image === 'string' ? image : (await database.first(aliasTarget(image.account, image.name)))?.hash
+  const blob = hash === undefined ? undefined : await database.first(blobByHash(hash))
+  if (blob === undefined) return fail(`there is no image ${toLinkId(image)}`)
+  const { grammar } = await new ImageDefinitions(database, config.imageSettings).current(SERVICE.client)
+  const parsed = parseLink(target, blob.format, grammar)
+  if (parsed === undefined) return fail(`images cannot be converted to .${target.extension}`)
+  if (!parsed.ok)
+    return fail(`«${parsed.fault.token}» in the modifier is not valid: ${explain(parsed.fault)}`)
+  if (parsed.expires !== undefined || parsed.signature !== undefined)
+    return fail('the link must have neither exp_ nor sig_: use --expires')
+  const updated = await updateDelivery(database, account, { secret: 'kept' })
+  if (updated.kind !== 'updated') return fail(faultOf(updated.kind, account))
+  const base = config.baseUrl || httpUrl(config.host, config.port)
+  const link = signedLink(updated.secret ?? '', image, parsed.transformation, expires)
+  console.log(`${base}/i/${link}`)
 }
 
 function explain(fault: ModifierFault): string {

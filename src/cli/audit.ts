@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os'
-import { openAudit, type Actor } from '../http/auth/audit.ts'
-import type { AuditEntry } from '../http/auth/queries.ts'
+import { openAudit } from '../http/auth/audit.ts'
+import type { AuditAction, AuditEntry } from '../http/auth/queries.ts'
 import { systemClock } from '../lib/clock.ts'
+import { openDatabase } from '../server/open-database.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { Options } from './command.ts'
 import { printAll } from './output.ts'
-import { withDatabase } from './instance.ts'
 
 /** Entries read at a time. */
 const PART = 1_000
@@ -13,9 +13,8 @@ const HEAD = ['time', 'account', 'key', 'action', 'subject']
 
 /** `catalejo audit`: prints who did what, the latest first, in columns separated by tabs. Works while the service runs. */
 export async function printAudit({ config, own }: Options): Promise<void> {
-  await withDatabase(config, { existing: true }, async (database) => {
-    await printAll(allEntries(database, own['account']))
-  })
+  await using database = await openDatabase(config, { existing: true })
+  await printAll(allEntries(database, own['account']))
 }
 
 async function* allEntries(database: Database, account: string | undefined): AsyncGenerator<string> {
@@ -33,9 +32,13 @@ function toLine({ at, actor, key_id, action, subject }: AuditEntry): string {
   return `${[new Date(at).toISOString(), actor, key_id ?? '-', action, subject].join('\t')}\n`
 }
 
-/** The user who runs the command. One without a name, as in some containers, is known by number. */
-export function commandActor(): Actor {
-  return { account: `cli:${userName()}`, keyId: null }
+/** Records an action of the user who runs the command. One without a name, as in some containers, is known by number. */
+export async function record(database: Database, action: AuditAction, subject: string): Promise<void> {
+  await openAudit(database, systemClock).record(
+    { account: `cli:${userName()}`, keyId: null },
+    action,
+    subject,
+  )
 }
 
 function userName(): string {

@@ -1,4 +1,3 @@
-import { openAudit } from '../http/auth/audit.ts'
 import { systemClock } from '../lib/clock.ts'
 import { parseLabel } from '../lib/domain-names.ts'
 import { openDatabase } from '../server/open-database.ts'
@@ -11,7 +10,7 @@ import {
 } from '../domainwatch/queries-dismissed.ts'
 import { bareName } from '../domainwatch/import/format.ts'
 import type { Database } from '../storage/database/database.ts'
-import { commandActor } from './audit.ts'
+import { record } from './audit.ts'
 import type { Options } from './command.ts'
 import { usageFault, printAll } from './output.ts'
 
@@ -44,6 +43,6 @@ export async function forgetDismissed({ config, positionals }: Options): Promise
   }
   await using database = await openDatabase(config, { existing: true })
   const count = await forgetNames(database, systemClock, names)
-  await openAudit(database, systemClock).record(commandActor(), 'dismissed.forget', names.join(' '))
+  await record(database, 'dismissed.forget', names.join(' '))
   console.log(`${count} forgotten`)
 }

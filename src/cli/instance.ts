@@ -6,22 +6,7 @@ import type { Config } from '../server/config/config.ts'
 import { openDatabase } from '../server/open-database.ts'
 import { openBlobs } from '../storage/blobs/open.ts'
 import { Staging } from '../storage/blobs/staging.ts'
-import type { Database, OpenOptions } from '../storage/database/database.ts'
-import { fail, failureLine } from './output.ts'
-
-/** Runs `use` with the database of the instance, and closes it. A database that cannot be opened is reported. */
-export async function withDatabase(
-  config: Config,
-  options: OpenOptions,
-  use: (database: Database) => Promise<void>,
-): Promise<void> {
-  await using database = await openDatabase(config, options).catch((error: unknown) => {
-    fail(`could not open the database: ${failureLine(error)}`)
-    return undefined
-  })
-  if (database === undefined) return
-  await use(database)
-}
+import type { OpenOptions } from '../storage/database/database.ts'
 
 /** Returns a controller that aborts at SIGTERM or SIGINT. A second signal ends the process. */
 export function abortOnSignal(): AbortController {

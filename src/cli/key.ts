@@ -1,6 +1,7 @@
-import { createAccounts, type Accounts } from '../accounts/index.ts'
-import type { Config, Flags } from '../server/config/config.ts'
-import { openAudit, createdKey, type Audit } from '../http/auth/audit.ts'
+import { createAccounts } from '../accounts/index.ts'
+import type { Flags } from '../server/config/config.ts'
+import { openDatabase } from '../server/open-database.ts'
+import { createdKey } from '../http/auth/audit.ts'
 import { systemClock } from '../lib/clock.ts'
 import {
   MAX_LIFETIME_DAYS,
@@ -15,8 +16,8 @@ import {
   parseRate,
   parseScope,
 } from '../http/auth/key-limits.ts'
-import { commandActor } from './audit.ts'
-import { upgrading, withDatabase } from './instance.ts'
+import { record } from './audit.ts'
+import { upgrading } from './instance.ts'
 import { fail, usageFault } from './output.ts'
 import type { Options } from './command.ts'
 
@@ -27,62 +28,49 @@ export async function createKey({ config, own }: Options): Promise<void> {
   if (service === undefined) return usageFault(`--service must be one of ${SERVICES.join(', ')}`)
   const limits = readLimits(own, service)
   if (typeof limits === 'string') return usageFault(limits)
-  await withAccounts(config, {}, async (accounts, audit) => {
-    const outcome = await accounts.createKey(account, service, limits)
-    switch (outcome.kind) {
-      case 'created':
-        await audit.record(commandActor(), 'key.create', createdKey(account.trim(), service, outcome.id))
-        return console.log(outcome.key)
-      case 'other-service':
-        return fail(`the account «${account.trim()}» is of the service ${outcome.service}`)
-      case 'bad-name':
-        return fail(`an account name must have ${outcome.takes}`)
-    }
-  })
+  await using database = await openDatabase(config, upgrading(config))
+  const outcome = await createAccounts(database, systemClock).createKey(account, service, limits)
+  switch (outcome.kind) {
+    case 'created':
+      await record(database, 'key.create', createdKey(account.trim(), service, outcome.id))
+      return console.log(outcome.key)
+    case 'other-service':
+      return fail(`the account «${account.trim()}» is of the service ${outcome.service}`)
+    case 'bad-name':
+      return fail(`an account name must have ${outcome.takes}`)
+  }
 }
 
 const COLUMNS = ['id', 'service', 'account', 'created', 'state', 'scope', 'expires', 'rate', 'last used']
 
 /** `catalejo key list`. Prints a header and a line for each key, tab-separated; `-` stands for none. */
 export async function listKeys({ config }: Options): Promise<void> {
-  await withAccounts(config, { existing: true }, async (accounts) => {
-    console.log(COLUMNS.join('\t'))
-    for (const row of await accounts.keys()) {
-      const { scope, expiresAt, rate, used_at } = row
-      const columns = [
-        row.id,
-        row.service,
-        row.account,
-        timeOf(row.created_at),
-        getState(row),
-        scope,
-        expiresAt === null ? '-' : timeOf(expiresAt),
-        rate === null ? '-' : formatRate(rate),
-        used_at === null ? '-' : timeOf(used_at).slice(0, 10),
-      ]
-      console.log(columns.join('\t'))
-    }
-  })
+  await using database = await openDatabase(config, { existing: true })
+  console.log(COLUMNS.join('\t'))
+  for (const row of await createAccounts(database, systemClock).keys()) {
+    const { scope, expiresAt, rate, used_at } = row
+    const columns = [
+      row.id,
+      row.service,
+      row.account,
+      timeOf(row.created_at),
+      getState(row),
+      scope,
+      expiresAt === null ? '-' : timeOf(expiresAt),
+      rate === null ? '-' : formatRate(rate),
+      used_at === null ? '-' : timeOf(used_at).slice(0, 10),
+    ]
+    console.log(columns.join('\t'))
+  }
 }
 
 /** `catalejo key revoke ID`. */
 export async function revokeKey({ config, positionals: [id = ''] }: Options): Promise<void> {
-  await withAccounts(config, { existing: true }, async (accounts, audit) => {
-    const outcome = await accounts.revoke(id)
-    if (outcome === 'revoked') await audit.record(commandActor(), 'key.revoke', id)
-    if (outcome === 'unknown') fail(`there is no key ${id}`)
-    else console.log(outcome === 'revoked' ? `revoked ${id}` : `${id} was revoked before`)
-  })
-}
-
-async function withAccounts(
-  config: Config,
-  options: { readonly existing?: boolean },
-  use: (accounts: Accounts, audit: Audit) => Promise<void>,
-): Promise<void> {
-  await withDatabase(config, { ...options, ...upgrading(config) }, (database) =>
-    use(createAccounts(database, systemClock), openAudit(database, systemClock)),
-  )
+  await using database = await openDatabase(config, { existing: true })
+  const outcome = await createAccounts(database, systemClock).revoke(id)
+  if (outcome === 'revoked') await record(database, 'key.revoke', id)
+  if (outcome === 'unknown') fail(`there is no key ${id}`)
+  else console.log(outcome === 'revoked' ? `revoked ${id}` : `${id} was revoked before`)
 }
 
 /** Reads the limits of a key from flags; a string says which flag is wrong. */
