@@ -38,7 +38,7 @@ export async function importFiles({ config, own, positionals, switches }: Option
   if (own['source']?.startsWith('feed:') === true)
     return usageFault('--source must not be the name of a feed')
 
-  await using database = await openDatabase(config, { load: true, ...upgrading(config) })
+  await using database = await openDatabase(config, upgrading(config))
   const account = await accountFor(database, own['account'])
   if (account === undefined) return
   const { timeZone, zone } = await timeZones(database, config)

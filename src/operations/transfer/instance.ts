@@ -30,11 +30,11 @@ export interface Instance extends AsyncDisposable {
 /**
  * Opens an instance.
  * @param options `schema`: create or migrate the database up to this version only. `existing`: reject a database that does not
- *   exist or has another version. `load`: it will be filled
+ *   exist or has another version
  */
 export type OpenInstance = (
   location: InstanceLocation,
-  options?: Pick<OpenOptions, 'schema' | 'existing' | 'load'>,
+  options?: Pick<OpenOptions, 'schema' | 'existing'>,
 ) => Promise<Instance>
 
 /** Says in words for the operator why a command copies nothing. */

@@ -50,7 +50,7 @@ export async function migrate({ open, from, to, force, progress }: Migration): P
   if (!moves.database && !moves.images)
     throw new Refusal('the target is the source: give --to-database-url, --to-blobs-url or --to-data')
   await using source = await open(from, { existing: true })
-  await using target = await open(to, { load: true })
+  await using target = await open(to)
   if (moves.database) {
     if (await isSame(source.database, target.database))
       throw new Refusal('both addresses are of the same database')

@@ -88,7 +88,7 @@ async function fill(
     schema,
   } = manifest
   // Restored with the schema of the snapshot, and migrated afterwards.
-  await using instance = await open(to, { schema, load: true })
+  await using instance = await open(to, { schema })
   const { database } = instance
   if ((await schemaOf(database)) > schema)
     throw new Refusal('the database has a newer schema than the snapshot: give an empty one')

@@ -90,8 +90,6 @@ export interface OpenOptions {
   readonly schema?: number | undefined
   /** The steps of the schema, by default those of this version. Tests of upgrades add theirs. */
   readonly migrations?: readonly Migration[]
-  /** For a process that only stores many records: it gets more memory. */
-  readonly load?: boolean
   /** Reserves disk space for deletions (SQLite only). */
   readonly reserve?: boolean
   /** Opens only an existing database with the current schema: creates and migrates nothing. */

@@ -37,7 +37,7 @@ import { prepareServer, START_TIMEOUT_MS } from './prepare.ts'
 
 const BEGIN_SCAN = `BEGIN READ ONLY; ${localLimits(SCAN_TIMEOUT_MS)}`
 
-export interface PostgresOptions extends Omit<OpenOptions, 'load'> {
+export interface PostgresOptions extends OpenOptions {
   /** The server itself, for LISTEN, if `url` names a pooler in transaction mode. */
   readonly listenUrl?: string | undefined
   /** Connections without the listening one; at least 3. */

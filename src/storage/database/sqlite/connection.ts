@@ -90,21 +90,16 @@ const MAX_STATEMENTS = 256
  */
 const READ_WAIT_MS = 10_000
 
-/** `scan` is for reading many rows, `load` for writing batch after batch. */
-export type ConnectionMode = 'read' | 'scan' | 'write' | 'load'
+/** `scan` is for reading many rows. */
+export type ConnectionMode = 'read' | 'scan' | 'write'
 
-export const isReadOnly = (mode: ConnectionMode): boolean => mode === 'read' || mode === 'scan'
+export const isReadOnly = (mode: ConnectionMode): boolean => mode !== 'write'
 
 /**
- * Page cache. A batch of 50,000 changes some 100 MB of pages in a table of a million records, some 300 MB in one of ten
- * million, each of them many times; pages that do not fit are written more than once.
+ * Page cache. A batch of 50,000 changes some 100 MB of pages in a table of a million records, each of them many times; pages that
+ * do not fit are written more than once.
  */
-const CACHE_KIB: Readonly<Record<ConnectionMode, number>> = {
-  read: 65_536,
-  scan: 65_536,
-  write: 131_072,
-  load: 262_144,
-}
+const CACHE_KIB: Readonly<Record<ConnectionMode, number>> = { read: 65_536, scan: 65_536, write: 131_072 }
 
 /** The part of the file that is mapped. Not by scans, which would make all of it memory of the process. */
 const mappedBytes = (mode: ConnectionMode): number => (mode === 'scan' ? 0 : 268_435_456)

@@ -38,13 +38,13 @@ export async function openSqlite(
   observe: ObserveDatabase = () => {},
   options: OpenOptions = {},
 ): Promise<Database> {
-  const { load = false, existing = false, reserve = false, onMigrated, onFault } = options
+  const { existing = false, reserve = false, onMigrated, onFault } = options
   if (!existsSync(existing ? path : dirname(path))) throw missing(path)
   const { migrations = released, schema = newest(migrations) } = options
   if (!existing && options.beforeMigration !== undefined)
     await announceMigration(options, schemaVersionAt(path))
   const migration = existing ? undefined : { schema, migrations }
-  const { writer, scanner, reader } = await connect(path, load ? 'load' : 'write', migration)
+  const { writer, scanner, reader } = await connect(path, migration)
   if (writer.version !== 0 && writer.version < schema) onMigrated?.(writer.version, schema)
   const watch = watchCommits(reader)
   // SQLite has one writer.
@@ -189,11 +189,10 @@ function transactionOn(writer: ConnectionThread, timeoutMs?: number): Transactio
 /** Opens the writer, which creates and migrates, then the readers. Closes all of them if one fails. */
 async function connect(
   path: string,
-  mode: 'load' | 'write',
   migration: MigrationOptions | undefined,
 ): Promise<{ writer: ConnectionThread; scanner: ConnectionThread; reader: Connection }> {
   await using opening = new AsyncDisposableStack()
-  const writer = opening.use(await ConnectionThread.open({ path, mode, migration }))
+  const writer = opening.use(await ConnectionThread.open({ path, mode: 'write', migration }))
   const scanner = opening.use(await ConnectionThread.open({ path, mode: 'scan' }))
   const reader = onStorage(path, () => new Connection(path, 'read'))
   opening.move()
