@@ -7,7 +7,7 @@ test('gauges of several processes are summed, unless they report shared state', 
   const all = [3, 5].map((value) => {
     const metrics = new Metrics()
     metrics.measure({ own: ['Each has its own', () => value] })
-    metrics.measure({ shared: ['All look at the same', () => value] }, 'max')
+    metrics.measure({ shared: ['All look at the same', () => value] }, { isShared: true })
     return metrics
   })
   const [first] = all

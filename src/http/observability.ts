@@ -19,7 +19,15 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ]
 
-type ReadByLabel = () => Promise<ReadonlyMap<string, number>>
+/** A value, or values by label; none for now if it is undefined. */
+type Reading = number | undefined | ReadonlyMap<string, number>
+
+interface MeasureOptions {
+  /** Whether each of several processes reports the same state. Else their values are summed. */
+  readonly isShared?: boolean
+  /** The label of the values in a map, which are shared. */
+  readonly label?: string
+}
 
 /** The metrics of one process, in a form that can be sent to another. */
 export type Measurements = readonly object[]
@@ -48,55 +56,31 @@ export class Metrics {
     return new Counter({ name, help, labelNames, registers: [this.registry] })
   }
 
-  /** Adds a counter if the name ends in `_total`, and else a gauge, that `collect` sets at each scrape. */
-  #collected(
-    name: string,
-    help: string,
-    options: { readonly labelNames?: string[]; readonly aggregator: 'sum' | 'max' },
-    collect: (metric: Counter | Gauge) => void | Promise<void>,
-  ): void {
-    const registers = [this.registry]
-    const Metric = name.endsWith('_total') ? Counter : Gauge
-    const metric: Counter | Gauge = new Metric({
-      name,
-      help,
-      registers,
-      ...options,
-      collect: () => collect(metric),
-    })
-  }
-
-  /**
-   * Adds metrics by name.
-   * @param aggregator how values of several processes are combined: `max` for shared state that each of them reports
-   */
+  /** Adds metrics that are read at each scrape: counters if their name ends in `_total`, and else gauges. None while reading fails. */
   measure(
-    metrics: Readonly<Record<string, readonly [help: string, read: () => number]>>,
-    aggregator: 'sum' | 'max' = 'sum',
+    metrics: Readonly<Record<string, readonly [help: string, read: () => Reading | Promise<Reading>]>>,
+    { label, isShared = label !== undefined }: MeasureOptions = {},
   ): void {
-    for (const [name, [help, read]] of Object.entries(metrics))
-      this.#collected(name, help, { aggregator }, (metric) => {
+    const labelNames = label === undefined ? [] : [label]
+    const aggregator = isShared ? 'max' : 'sum'
+    for (const [name, [help, read]] of Object.entries(metrics)) {
+      const collect = async () => {
+        let reading: Reading
+        try {
+          reading = await read()
+        } catch {
+          // It is missing until it can be read again.
+        }
         metric.reset()
-        metric.inc(read())
-      })
-  }
-
-  /** Adds a metric that the database keeps, with a label. All processes report the same values; none while reading fails. */
-  labelled(name: string, help: string, label: string, read: ReadByLabel): void {
-    this.#collected(name, help, { labelNames: [label], aggregator: 'max' }, async (metric) => {
-      const values = await read().catch(() => new Map<string, number>())
-      metric.reset()
-      for (const [of, value] of values) metric.inc({ [label]: of }, value)
-    })
-  }
-
-  /** Adds a metric of what all processes share, which takes a moment to read. It is missing while that fails. */
-  shared(name: string, help: string, read: () => Promise<number>): void {
-    this.#collected(name, help, { aggregator: 'max' }, async (metric) => {
-      metric.remove()
-      const value = await read().catch(() => undefined)
-      if (value !== undefined) metric.inc(value)
-    })
+        if (label === undefined) metric.remove()
+        if (typeof reading === 'number') metric.inc(reading)
+        else if (label !== undefined)
+          for (const [of, value] of reading ?? []) metric.inc({ [label]: of }, value)
+      }
+      const Metric = name.endsWith('_total') ? Counter : Gauge
+      const registers = [this.registry]
+      const metric: Counter | Gauge = new Metric({ name, help, labelNames, aggregator, registers, collect })
+    }
   }
 
   measurements(): Promise<Measurements> {

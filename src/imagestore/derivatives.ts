@@ -231,7 +231,7 @@ export function openDerivatives(context: DerivativesContext, gate: Gate): Deriva
   })
   metrics.measure(
     { catalejo_derivatives_disk_bytes: ['Disk usage of derivatives', () => folder?.bytes ?? 0] },
-    'max',
+    { isShared: true },
   )
   return cache
 }

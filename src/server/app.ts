@@ -240,8 +240,9 @@ export function createFeeds(context: Context): Feeds {
     stale: ['1 if a feed was not fetched for three intervals', ({ isStale }) => Number(isStale)],
   } satisfies Record<string, [help: string, read: (status: FeedStatus) => number | null | undefined]>
   for (const [name, [help, read]] of Object.entries(figures))
-    metrics.labelled(`catalejo_feed_${name}`, help, 'feed', () =>
-      feeds.figures((status) => read(status) ?? undefined),
+    metrics.measure(
+      { [`catalejo_feed_${name}`]: [help, () => feeds.figures((status) => read(status) ?? undefined)] },
+      { label: 'feed' },
     )
   return feeds
 }

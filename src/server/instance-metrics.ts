@@ -10,11 +10,9 @@ import { deadDestinationsByChannel } from './doctor/queries.ts'
 /** Adds what alerts are about beyond single requests: version, clock, disk, the log of changes, destinations and backups. */
 export function measureInstance(context: Context): void {
   const { clock, config, database, limits, metrics } = context
-  metrics.labelled(
-    'catalejo_info',
-    'Version of the program, as a label',
-    'version',
-    async () => new Map([[VERSION, 1]]),
+  metrics.measure(
+    { catalejo_info: ['Version of the program, as a label', () => new Map([[VERSION, 1]])] },
+    { label: 'version' },
   )
   metrics.measure(
     {
@@ -22,29 +20,30 @@ export function measureInstance(context: Context): void {
         'How far the clock was moved since the process was started',
         () => clockStepMs(clock) / 1_000,
       ],
+      catalejo_disk_free_bytes: [
+        'Free space for the data folder',
+        async () => {
+          const { bavail, bsize } = await statfs(resolve(config.data))
+          return bavail * bsize
+        },
+      ],
+      catalejo_changes_kept_ratio: [
+        'Changes kept for followers, as a share of the most that are kept',
+        async () => {
+          const { floor = 0, newest = 0 } = (await database.first(logState())) ?? {}
+          return (newest - floor) / limits.changesMax
+        },
+      ],
     },
-    'max',
+    { isShared: true },
   )
-  metrics.shared('catalejo_disk_free_bytes', 'Free space for the data folder', async () => {
-    const { bavail, bsize } = await statfs(resolve(config.data))
-    return bavail * bsize
-  })
-  metrics.shared(
-    'catalejo_changes_kept_ratio',
-    'Changes kept for followers, as a share of the most that are kept',
-    async () => {
-      const { floor = 0, newest = 0 } = (await database.first(logState())) ?? {}
-      return (newest - floor) / limits.changesMax
-    },
-  )
-  metrics.labelled(
-    'catalejo_watch_destinations_dead',
-    'Destinations of watches whose messages were given up',
-    'channel',
-    async () =>
-      new Map(
-        (await database.all(deadDestinationsByChannel())).map(({ channel, count }) => [channel, count]),
-      ),
+  const readDead = async () => {
+    const rows = await database.all(deadDestinationsByChannel())
+    return new Map(rows.map(({ channel, count }) => [channel, count]))
+  }
+  metrics.measure(
+    { catalejo_watch_destinations_dead: ['Destinations of watches whose messages were given up', readDead] },
+    { label: 'channel' },
   )
   measureBackups(context)
 }
@@ -57,14 +56,11 @@ function measureBackups({ clock, database, metrics }: Context): void {
     success: ['1 if the last run succeeded, else 0', ({ error }) => (error === null ? 1 : 0)],
   } satisfies Readonly<Record<string, readonly [string, (run: BackupRun) => number | null]>>
   for (const [name, [help, read]] of Object.entries(figures)) {
-    metrics.labelled(
-      `catalejo_backup_${name}`,
-      `${help} of a regular backup, check, drill or verification`,
-      'kind',
-      async () => {
-        const values = (await lastRuns(database)).map((run) => [run.kind, read(run)] as const)
-        return new Map(values.flatMap(([kind, value]) => (value === null ? [] : [[kind, value]])))
-      },
-    )
+    const readRuns = async () => {
+      const values = (await lastRuns(database)).map((run) => [run.kind, read(run)] as const)
+      return new Map(values.flatMap(([kind, value]) => (value === null ? [] : [[kind, value]])))
+    }
+    const description = `${help} of a regular backup, check, drill or verification`
+    metrics.measure({ [`catalejo_backup_${name}`]: [description, readRuns] }, { label: 'kind' })
   }
 }
