@@ -189,20 +189,14 @@ async function removeEach(
   return keys
 }
 
-const timeAgo = (clock: Clock, ageMs: number): number => Math.floor((clock.now() - ageMs) / 1_000)
-
-export const hasOldAddresses = async (database: Database, clock: Clock, ageMs: number): Promise<boolean> =>
-  (await database.first(queries.anyAddress(timeAgo(clock, ageMs)))) !== undefined
-
 /** Erases the addresses of uploaders of more than `ageMs` ago. Returns how many. */
-export const eraseAddresses = (
+export function eraseAddresses(
   database: Database,
   clock: Clock,
   ageMs: number,
   signal?: AbortSignal,
-): Promise<number> =>
-  inBatches(ERASED_BATCH_ADDRESSES, signal, () =>
-    database.transaction((tx) =>
-      tx.run(queries.eraseAddresses(timeAgo(clock, ageMs), ERASED_BATCH_ADDRESSES)),
-    ),
-  )
+): Promise<number> {
+  const before = Math.floor((clock.now() - ageMs) / 1_000)
+  const erase = queries.eraseAddresses(before, ERASED_BATCH_ADDRESSES)
+  return inBatches(ERASED_BATCH_ADDRESSES, signal, () => database.transaction((tx) => tx.run(erase)))
+}

@@ -200,9 +200,6 @@ export const giveUseBack = (digest: string, refusals: 0 | 1) => sql`
   UPDATE upload_tickets SET uses_left = uses_left + 1, refusals = refusals + ${refusals}
   WHERE digest = ${digest}`
 
-export const anyOldTicket = (endedBefore: number) => sql<{ digest: string }>`
-  SELECT digest FROM upload_tickets WHERE expires_at < ${endedBefore} LIMIT 1`
-
 export const deleteOldTickets = (endedBefore: number) => sql`
   DELETE FROM upload_tickets WHERE expires_at < ${endedBefore}`
 

@@ -37,10 +37,7 @@ export const logRemoval = ({ account_id, hash, kind }: RemovedImage) => sql`
     SELECT id FROM changes WHERE topic = 'image' AND topic <> 'domain' AND account_id = ${account_id} AND key = ${hash}
     ORDER BY id DESC LIMIT 1)`
 
-/** Images with an uploader's address that were uploaded before a time, in seconds since 1970. */
-export const anyAddress = (before: number) => sql<{ hash: string }>`
-  SELECT hash FROM images WHERE ip <> '' AND date < ${before} LIMIT 1`
-
+/** Erases addresses of uploads before a time, in seconds since 1970. */
 export const eraseAddresses = (before: number, count: number) => sql`
   UPDATE images SET ip = '' WHERE (account_id, hash) IN (
     SELECT account_id, hash FROM images WHERE ip <> '' AND date < ${before} ORDER BY date ${limit(count)})`

@@ -108,10 +108,6 @@ export class Tickets {
     )
   }
 
-  async hasEnded(): Promise<boolean> {
-    return (await this.#database.first(queries.anyOldTicket(this.#endedBefore()))) !== undefined
-  }
-
   async sweep(): Promise<void> {
     await this.#database.transaction((tx) => tx.run(queries.deleteOldTickets(this.#endedBefore())))
   }
@@ -284,11 +280,6 @@ export class TicketUploads {
     }, ticket.accountId)
     if (removed === 0) throw imageErrors.upload_not_found()
     await this.#removeFiles(parts)
-  }
-
-  async hasEnded(): Promise<boolean> {
-    const { clock, database } = this.#options
-    return (await database.all(queries.oldUploads(clock.now(), 1))).length > 0
   }
 
   /** Removes uploads that were left and answers that are old, with their files and those that a crash left. */

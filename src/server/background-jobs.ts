@@ -15,7 +15,7 @@ import {
   type Subscriptions,
 } from '../domainwatch/index.ts'
 import { FOREIGN_STORE, STRANGE_STORE } from '../imagestore/blobs.ts'
-import { eraseAddresses, hasOldAddresses, hasExpiredImages } from '../imagestore/image-records.ts'
+import { eraseAddresses, hasExpiredImages } from '../imagestore/image-records.ts'
 import type { Imagestore } from '../imagestore/index.ts'
 import type { BackgroundJob } from '../lib/background-jobs.ts'
 import type { InterruptibleSleep } from '../lib/clock.ts'
@@ -181,19 +181,16 @@ function sharedWork(
     {
       name: 'sweep of resumable uploads',
       everyMs: 10 * MINUTE,
-      pending: () => ticketUploads.hasEnded(),
       run: () => ticketUploads.sweep(),
     },
     {
       name: 'sweep of upload tickets',
       everyMs: 10 * MINUTE,
-      pending: () => tickets.hasEnded(),
       run: () => tickets.sweep(),
     },
     {
       name: 'erasure of addresses',
       everyMs: 10 * MINUTE,
-      pending: () => hasOldAddresses(database, clock, config.ipMs),
       run: (signal) => eraseAddresses(database, clock, config.ipMs, signal),
     },
     {
