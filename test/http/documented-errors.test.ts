@@ -92,6 +92,9 @@ async function newTicket(query: Fields = {}): Promise<string> {
 const withTicket = (ticket: string, bytes: Uint8Array = Buffer.from('no es una imagen')) =>
   call(service, `/u/${ticket}`, { headers: { 'content-type': 'image/png' }, body: new Uint8Array(bytes) })
 
+/** Its refusal, which several operations document. */
+let largeImage: Promise<Refusal> | undefined
+
 /** How to provoke an error anywhere, by its message. */
 const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Refusal>>> = {
   'La solicitud no es válida': (one) => raw(one, 'host: a\r\nhost: b\r\n'),
@@ -168,7 +171,8 @@ const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Refusal>>> 
   'La imagen está dañada': () => images.upload(Buffer.from('no es una imagen')),
   'El parámetro expires debe ser un momento futuro, en segundos desde 1970': async () =>
     images.upload(await gradient(9, 9).png().toBuffer(), { ...INFO, expires: 1 }),
-  'La imagen supera el máximo de 20971520 bytes': () => images.upload(Buffer.alloc(20_971_521)),
+  'La imagen supera el máximo de 20971520 bytes': () =>
+    (largeImage ??= images.upload(Buffer.alloc(20_971_521))),
   'El modificador w_300 está repetido': async () => call(service, `/i/${await uploaded()}&m=w_300,w_300`, {}),
   'La imagen solo se entrega por enlaces firmados': async () => {
     const hash = await uploaded()

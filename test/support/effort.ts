@@ -1,5 +1,5 @@
 /** Runs of a property that goes through a running service, unless TEST_PROPERTY_RUNS says otherwise. */
-const FEW_RUNS = 10
+const FEW_RUNS = 5
 /** Rounds of killing the service, unless TEST_KILL_ROUNDS says otherwise. */
 const FEW_ROUNDS = 10
 
