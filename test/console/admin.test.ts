@@ -1,7 +1,9 @@
 /** What administrators do, and the audit log of it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Locator } from 'playwright-core'
 import { audit as texts } from '../../console/i18n/texts/audit.ts'
+import { createdKey, limitsSet } from '../../src/http/auth/audit.ts'
 import { AUDIT_ACTIONS } from '../../src/http/auth/queries.ts'
 import { accessibilityViolations } from '../support/browser.ts'
 import { startConsole } from '../support/console.ts'
@@ -60,6 +62,31 @@ test('an administrator reads who did what, of everyone or of one account, page b
   await page.goBack()
   await page.waitForURL(/account=cli%3Aroot$/)
   await rows.getByText('fotos', { exact: true }).waitFor()
+})
+
+test('the audit log says in words what was created, limited, changed and placed', async () => {
+  const ana = { account: 'ana', keyId: 'k7mq2x9apd' }
+  await audit.record(ana, 'key.create', createdKey('fotos', 'imagestore', 'k1'))
+  await audit.record(
+    ana,
+    'limits.set',
+    limitsSet('fotos', { max_images: 1_500, max_bytes: null, delivery: 'signed' }),
+  )
+  await audit.record(ana, 'bulk.start', 'j1 {"matched":823,"set":{"discarded":1,"add_tags":["a","b"]}}')
+  await audit.record(ana, 'watermark.set', 'logo {"image":"c0ffee","at":"se","width":25}')
+  const { page } = await browser.open(service, 'auditoria?account=ana', { admin })
+  const details = page.locator('.audit-subject')
+  await details.nth(3).waitFor()
+  const newest = async () => (await details.allInnerTexts()).slice(0, 4)
+  assert.deepEqual(await newest(), [
+    'logo · Imagen: c0ffee · Posición: se · Ancho: 25 %',
+    'j1 · Dominios: 823 · Descartado: sí · Etiquetas agregadas: a, b',
+    'fotos · Máximo de imágenes: 1.500 · Máximo de almacenamiento: Sin límite · Enlaces: Firmados',
+    'fotos (imágenes), clave k1',
+  ])
+  await page.getByRole('button', { name: 'Mi sesión' }).click()
+  await page.getByLabel('Idioma').selectOption('English')
+  await page.getByText('fotos (images), key k1', { exact: true }).waitFor()
 })
 
 test('the screen needs a key of an administrator', async () => {
@@ -211,16 +238,25 @@ test('what was entered for a key or for limits is there for the next key of the 
 })
 
 test('the state of the service is shown', async () => {
-  const { page } = await browser.open(service, '', { admin })
+  const { page } = await browser.open(service, '', { admin }, { width: 1_280 })
   await page.getByRole('heading', { name: 'Claves', level: 1 }).waitFor()
   await page.route('**/admin/system?*', async (route) => {
     const response = await route.fetch()
+    const used = {
+      catalejo_images_cache_hits_total: 1_234_567,
+      catalejo_derivatives_disk_hits_total: 98_765,
+      catalejo_images_similar_bytes: 98_765_432,
+    }
     const last = { catalejo_event_streams: [0, 7, 3], catalejo_dns_cache_hits_total: [4, 7] }
     const missed = { catalejo_dns_cache_misses_total: [0, 1] }
     const found = Object(await response.json())
     await route.fulfill({
       response,
-      json: { ...found, last_hour: { ...found.last_hour, ...last, ...missed } },
+      json: {
+        ...found,
+        figures: { ...found.figures, ...used },
+        last_hour: { ...found.last_hour, ...last, ...missed },
+      },
     })
   })
   await page.getByRole('link', { name: 'Sistema', exact: true }).click()
@@ -237,6 +273,11 @@ test('the state of the service is shown', async () => {
   )
   const caches = page.getByRole('table', { name: 'Cachés y memoria' })
   await caches.getByRole('row', { name: /^Memoria de imágenes \d+/ }).waitFor()
+  await caches.getByRole('row', { name: /^Imágenes en memoria 100 % de 1\.234\.567/ }).waitFor()
+  // No row wraps.
+  const getRowHeight = async (table: Locator) =>
+    Math.round(((await table.boundingBox())?.height ?? 0) / (await table.getByRole('row').count()))
+  assert.equal(await getRowHeight(caches), await getRowHeight(queues))
   await page.getByText('Todas las métricas').click()
   await page.getByRole('rowheader', { name: 'database_waiting_writes' }).waitFor()
   const settings = page.getByRole('region', { name: 'Configuración' })

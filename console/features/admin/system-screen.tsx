@@ -3,7 +3,7 @@ import { isClientError, useApi } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { Button, Icon, Tag, Fact } from '../../design/elements.tsx'
-import { Page, Meter, Sparkline, Tile, WideTable } from '../../design/page.tsx'
+import { Page, Sparkline, Tile, WideTable } from '../../design/page.tsx'
 import { QueryResult } from '../../design/notice.tsx'
 import { bytes, count, moment, t, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/admin.ts'
@@ -236,12 +236,7 @@ function Line({ label, trend, format = count, children }: LineProps) {
 function Rate({ hits, misses }: { hits: number; misses: number }) {
   const all = hits + misses
   if (all === 0) return <span className="muted">{t('system.unasked')}</span>
-  return (
-    <span className="row">
-      <Meter part={hits / all} isGood />
-      {t('system.hitRate', { n: Math.round((hits / all) * 100), all })}
-    </span>
-  )
+  return t('system.hitRate', { n: Math.round((hits / all) * 100), all })
 }
 
 type Setting = Operations['GET /api/v1/admin/system']['answer']['settings'][number]

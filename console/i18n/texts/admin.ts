@@ -101,6 +101,6 @@ export const admin = addTexts({
   'cache.derivatives': ['Imágenes transformadas en disco', 'Transformed images on disk'],
   'cache.dns': ['Respuestas DNS', 'DNS answers'],
   'size.images': ['Memoria de imágenes', 'Image memory'],
-  'size.similar': ['Memoria de búsqueda de imágenes similares', 'Similar-image search memory'],
+  'size.similar': ['Índice de imágenes similares', 'Index of similar images'],
   'size.derivatives': ['Disco de imágenes transformadas', 'Transformed images, disk'],
 })
