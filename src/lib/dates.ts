@@ -1,3 +1,5 @@
+import { lruCache } from './lru-cache.ts'
+
 /** Every day that its month has in a leap year. PostgreSQL has no year 0 either. */
 const DATE_TIME =
   /^(?!0000)\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d)|(?:0[13-9]|1[0-2])-30|(?:0[13578]|1[02])-31) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
@@ -25,50 +27,29 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-interface ZoneClock {
-  readonly format: Intl.DateTimeFormat
-  second: number
-  text: string
-}
+const DATE_TIME_CHARACTERS = 'YYYY-MM-DD HH:MM:SS'.length
 
-// A service runs in one zone; only tests use more.
-const MAX_ZONES = 16
-const clocks = new Map<string, ZoneClock>()
+/** By zone. A service runs in one; only tests use more. */
+const formats = lruCache<Intl.DateTimeFormat>(16)
 
-function openClock(timeZone: string): ZoneClock {
-  const format = new Intl.DateTimeFormat('en', {
-    timeZone,
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-  })
-  if (clocks.size >= MAX_ZONES) clocks.clear()
-  const clock = { format, second: Number.NaN, text: '' }
-  clocks.set(timeZone, clock)
-  return clock
+/** Returns a format whose texts are `YYYY-MM-DD HH:MM:SS`, as Swedish ones are, with fewer digits for years before 1000. */
+function getFormat(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone)
+  if (known !== undefined) return known
+  const format = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
+  formats.set(timeZone, format)
+  return format
 }
 
 /**
  * Returns the local time `YYYY-MM-DD HH:MM:SS` of an IANA zone at `epochMs` (milliseconds since 1970-01-01 UTC, years 1 to 9999).
- * The text of the last second is cached.
  * @throws RangeError for an unknown zone or a time that Date cannot represent
  */
 export function localDateTime(epochMs: number, timeZone: string): string {
-  const clock = clocks.get(timeZone) ?? openClock(timeZone)
   const second = Math.floor(epochMs / 1000)
-  if (clock.second === second) return clock.text
-  const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {}
-  for (const { type, value } of clock.format.formatToParts(second * 1000)) parts[type] = value
-  const { year = '', month, day, hour, minute, second: seconds } = parts
-  clock.text = `${year.padStart(4, '0')}-${month}-${day} ${hour}:${minute}:${seconds}`
-  clock.second = second
-  return clock.text
+  return getFormat(timeZone)
+    .format(second * 1000)
+    .padStart(DATE_TIME_CHARACTERS, '0')
 }
 
 const DAY_MS = 86_400_000

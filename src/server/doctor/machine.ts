@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { serviceTimeZone } from '../../domainwatch/registry/queries.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { localDateTime } from '../../lib/dates.ts'
 import { asError, isErrorCode } from '../../lib/errors.ts'
 import { isOpenToOthers } from '../../lib/private-files.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -96,7 +97,7 @@ const SYNCHRONISE = 'synchronise it: timedatectl set-ntp true'
 /** The clock, compared with every other one within reach, and the time zone. */
 export const clockChecks = (config: Config, database: Database, clock: Clock): readonly Check[] => [
   { name: 'clock', run: () => checkClock(config, database, clock) },
-  { name: 'time zone', run: () => checkZone(config, database) },
+  { name: 'time zone', run: () => checkZone(config, database, clock) },
 ]
 
 async function* checkClock(config: Config, database: Database, clock: Clock): Look {
@@ -192,15 +193,12 @@ async function hostTime(origin: string): Promise<OtherClock | undefined> {
   }
 }
 
-async function* checkZone({ timeZone }: Config, database: Database): Look {
+async function* checkZone({ timeZone }: Config, database: Database, clock: Clock): Look {
   const stored = (await database.first(serviceTimeZone()))?.time_zone ?? null
   if (stored !== null && stored !== timeZone)
     yield warn(
       `the records are in the time zone ${stored}, but the setting is ${timeZone}: lists and imports of this command read dates in another zone`,
       `--time-zone ${stored}`,
     )
-  const [local = ''] = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
-    .format()
-    .split(',')
-  return `${timeZone}, where it is ${local}`
+  return `${timeZone}, where it is ${localDateTime(clock.now(), timeZone)}`
 }
