@@ -159,7 +159,9 @@ test('a forgotten name is recorded by the next list that has it', async () => {
   clock.advance(HOUR)
   assert.equal(await load(`Nombre,Fecha\notra,${date}\nolvidada,${date}\n`, {}), 2)
   assert.deepEqual(await getDismissal('olvidada'), { status: 1, dismissed_by: null, dismissed_at: null })
-  const refused = { data: 'debe ser un arreglo de nombres de dominio .cl válidos, sin el sufijo' }
+  const refused = {
+    data: 'debe ser un arreglo de nombres de dominio .cl válidos, sin el sufijo, 1000 como máximo',
+  }
   const { status, body } = await forget(['con.punto'])
   assert.deepEqual([status, Object(body).msg], [400, `El parámetro data ${refused.data}`])
   const { status: missing } = await call(service, DISMISSED, { method: 'DELETE', query: { api: ana } })

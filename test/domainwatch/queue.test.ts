@@ -221,15 +221,10 @@ test('malformed requests are rejected, and claim and release nothing', async () 
     }
   }
   assert.equal((await claim(service, ana, { limit: 2 })).remaining, 10)
-  const NAMES = 'El parámetro data debe ser un arreglo de nombres de dominio .cl válidos, sin el sufijo'
-  for (const [data, msg] of [
-    ['', 'El parámetro data está vacío'],
-    ['{', 'El parámetro data no es JSON válido'],
-    ['{}', 'El parámetro data debe ser un arreglo de nombres'],
-    [['n9', 7], NAMES],
-    [['n9', 'n8.cl'], NAMES],
-    [Array.from({ length: 1_001 }, () => 'n9'), 'El parámetro data admite 1000 nombres como máximo'],
-  ] as const) {
+  const msg =
+    'El parámetro data debe ser un arreglo de nombres de dominio .cl válidos, sin el sufijo, 1000 como máximo'
+  const tooMany = Array.from({ length: 1_001 }, () => 'n9')
+  for (const data of ['', '{', '{}', ['n9', 7], ['n9', 'n8.cl'], tooMany]) {
     for (const encoding of ENCODINGS) {
       assert.deepEqual((await release(service, ana, data, encoding)).body, { status: 400, msg })
     }

@@ -167,9 +167,6 @@ const STATED: Readonly<Record<string, Readonly<Record<string, readonly Stated[]>
       ['domainwatch/routes/dns.ts', 'BULK_BYTES', 'MiB'],
       ['domainwatch/limits.ts', 'MAX_DNS_NAMES', ''],
     ],
-    'body of `DELETE queue`, `DELETE dismissed`': [
-      ['domainwatch/tasks/data-field.ts', 'NAMES_BODY_BYTES', 'KiB'],
-    ],
     'other bodies': [['http/endpoint.ts', 'SMALL_BODY_BYTES', 'KiB']],
     image: [],
     'page of a list': [['domainwatch/limits.ts', 'MAX_PAGE_RECORDS', '']],

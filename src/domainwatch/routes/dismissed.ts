@@ -1,4 +1,4 @@
-import { bulkEndpoint, simpleEndpoint } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import { missingParameter } from '../../http/errors.ts'
 import { invalidCursor, toPage } from '../../http/headers.ts'
 import { answer, array, integer, nullable, object, string } from '../../http/openapi/json-schema.ts'
@@ -15,7 +15,7 @@ import {
 import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { bit, dateTime } from '../schemas.ts'
-import { NAMES_BODY_BYTES, namesParameter, readNames } from '../tasks/data-field.ts'
+import { namesParameter } from '../tasks/data-field.ts'
 import type { AddRoutes } from '../services.ts'
 
 const PATH = '/api/v1/domainwatch/dismissed'
@@ -62,7 +62,7 @@ const forgotten = answer(
   { count: 1 },
 )
 
-export const dismissedRoute: AddRoutes = (app, shared, { baseUrl, clock, database, tasks, timeZone }) => {
+export const dismissedRoute: AddRoutes = (app, shared, { baseUrl, clock, database, timeZone }) => {
   simpleEndpoint(app, shared, {
     route: `GET ${PATH}`,
     scopes: ['read', 'write'],
@@ -87,18 +87,16 @@ export const dismissedRoute: AddRoutes = (app, shared, { baseUrl, clock, databas
     },
   })
 
-  bulkEndpoint(app, shared, {
+  simpleEndpoint(app, shared, {
     route: `DELETE ${PATH}`,
     scopes: ['write'],
-    bodyLimit: NAMES_BODY_BYTES,
-    parameters: { data: namesParameter('Names, a JSON array, here or in the body') },
+    parameters: { data: { ...namesParameter('Names, a JSON array of up to 1,000'), required: true } },
     operation: 'forgetDismissed',
     summary: 'Forget dismissed names',
     description:
       'The next list of the registry that has one of the names records it again. Ignores names that are not dismissed.',
     answers: { 200: forgotten },
-    async handle(call) {
-      const { names, identity } = await readNames(call, tasks)
+    async handle({ identity, values: { data: names } }) {
       if (names === undefined) throw missingParameter('data')
       const count = await forgetNames(database, clock, names)
       await shared.audit.record(identity, 'dismissed.forget', names.join(' '))

@@ -32,7 +32,7 @@ import { clientAbort } from '../../http/client.ts'
 import { filterParameters, readFilters, serializeFilters } from '../filters.ts'
 import { serverParameters } from '../servers.ts'
 import { setJson, setParameter, givenNames, matchingNames } from '../jobs/bulk-request.ts'
-import { namesArrayParameter } from '../tasks/data-field.ts'
+import { namesParameter } from '../tasks/data-field.ts'
 import type { AddRoutes } from '../services.ts'
 
 const MAX_ID_CHARACTERS = 40
@@ -228,7 +228,7 @@ export const bulkRoutes: AddRoutes = (app, shared, services) => {
       ...filterParameters,
       ...serverParameters,
       set: setParameter,
-      data: namesArrayParameter(
+      data: namesParameter(
         'Names without `.cl`, a JSON array of up to 1,000: changes only these records, if they match',
       ),
       expect: integerParameter(

@@ -1,4 +1,4 @@
-import { bulkEndpoint, simpleEndpoint } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import { answer, problem, array, integer, object, string } from '../../http/openapi/json-schema.ts'
 import { clientAbort } from '../../http/client.ts'
 import { choice, integer as integerParameter, type Values } from '../../http/parameters.ts'
@@ -10,7 +10,7 @@ import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } f
 import { orderParameter } from '../list/order.ts'
 import { domainRecord, fieldsParameter, listedFields } from '../record-fields.ts'
 import { orderRefused, RECORD_EXAMPLE } from '../schemas.ts'
-import { NAMES_BODY_BYTES, namesParameter, readNames } from '../tasks/data-field.ts'
+import { namesParameter } from '../tasks/data-field.ts'
 import type { AddRoutes } from '../services.ts'
 
 const queueAnswer = answer(
@@ -55,7 +55,7 @@ const holdersAnswer = answer(
 
 const PATH = '/api/v1/domainwatch/queue'
 
-export const queueRoute: AddRoutes = (app, shared, { queue, records, servers, tasks, timeZone }) => {
+export const queueRoute: AddRoutes = (app, shared, { queue, records, servers, timeZone }) => {
   simpleEndpoint(app, shared, {
     route: `POST ${PATH}`,
     scopes: ['write'],
@@ -132,21 +132,19 @@ export const queueRoute: AddRoutes = (app, shared, { queue, records, servers, ta
     },
   })
 
-  bulkEndpoint(app, shared, {
+  simpleEndpoint(app, shared, {
     route: `DELETE ${PATH}`,
     scopes: ['write'],
-    bodyLimit: NAMES_BODY_BYTES,
     parameters: {
-      data: namesParameter('Names of the records, a JSON array, here or in the body; by default all'),
+      data: namesParameter('Names of the records, a JSON array of up to 1,000; by default all'),
     },
     operation: 'releaseDomains',
     summary: 'Release claimed records',
     description: 'Lets others claim the records. Ignores names that the account does not hold.',
     answers: { 200: releasedAnswer },
 
-    async handle(call) {
-      const { identity, names } = await readNames(call, tasks)
-      return { status: 200, count: await queue.release(identity.accountId, names) }
+    async handle({ identity, values: { data } }) {
+      return { status: 200, count: await queue.release(identity.accountId, data) }
     },
   })
 }

@@ -6,15 +6,13 @@ import { type BodyField, parseJsonText, parseBody } from '../../http/body/parse.
 import { badParameter, httpErrors, missingParameter } from '../../http/errors.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { MAX_DNS_NAMES } from '../limits.ts'
-import type { BulkCall } from '../../http/endpoint.ts'
-import { jsonText, text, type Parameter } from '../../http/parameters.ts'
+import { jsonText, type Parameter } from '../../http/parameters.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import { parseJson } from '../../lib/json.ts'
 
 /** `data` is missing or not an array of the expected length: the error for the client, as far as a thread can pass it on. */
 export interface Unreadable {
   readonly kind: 'unreadable'
-  readonly isMissing: boolean
   readonly error: Pick<HttpError, 'status' | 'code' | 'message' | 'fields'>
 }
 
@@ -64,17 +62,12 @@ function optionalText(field: BodyField | undefined): string | undefined {
   return field.kind === 'text' ? field.value : ''
 }
 
-const unreadable = ({ status, code, message, fields }: HttpError, isMissing = false): Unreadable => ({
+const unreadable = ({ status, code, message, fields }: HttpError): Unreadable => ({
   kind: 'unreadable',
-  isMissing,
   error: { status, code, message, fields },
 })
 const badData = (takes: string): Unreadable => unreadable(badParameter('data', takes))
-const MISSING = unreadable(missingParameter('data'), true)
-
-/** Reads the JSON text of an array of at most `limit.max` items. */
-export const readDataText = (value: string, limit: { readonly max: number; readonly of: string }): Data =>
-  toItems({ kind: 'text', value }, limit)
+const MISSING = unreadable(missingParameter('data'))
 
 function toItems(field: BodyField, { max, of }: { max: number; of: string }): Data {
   const text =
@@ -105,46 +98,22 @@ export default function parseNames(input: Input): Promise<DataBody> {
   return readData(input, { max: MAX_DNS_NAMES, of: 'nombres' })
 }
 
-/** With room for escapes. */
-export const NAMES_BODY_BYTES = 512 * 1024
 /** More than an account can claim: clients may release all that they have ever claimed. */
-const NAMES = { max: 1_000, of: 'nombres' }
-const TAKES_NAMES = 'debe ser un arreglo de nombres de dominio .cl válidos, sin el sufijo'
+const MAX_NAMES_OF_RECORDS = 1_000
+const TAKES_NAMES = `debe ser un arreglo de nombres de dominio .cl válidos, sin el sufijo, ${MAX_NAMES_OF_RECORDS} como máximo`
 
-/** The names as a JSON array, or its text, for an endpoint whose body is small. */
-export const namesArrayParameter = (description: string): Parameter<readonly string[]> => ({
+/** Names of records: a JSON array, or its text, for an endpoint whose body is small. */
+export const namesParameter = (description: string): Parameter<readonly string[]> => ({
   required: false,
   description,
   schema: jsonText({ type: 'array', items: { type: 'string' } }),
   example: '["catalejo","casa"]',
   parse(given) {
     const value = parseJson(given)
-    const names = Array.isArray(value) ? namesIn(value) : undefined
-    if (names === undefined || names.length > NAMES.max)
-      return { takes: `${TAKES_NAMES}, ${NAMES.max} como máximo` }
-    return { value: [...new Set(names)] }
+    const names = Array.isArray(value) && value.length <= MAX_NAMES_OF_RECORDS ? namesIn(value) : undefined
+    return names === undefined ? { takes: TAKES_NAMES } : { value: [...new Set(names)] }
   },
 })
-
-export const namesParameter = (description: string): Parameter<string> => text(description, NAMES_BODY_BYTES)
-
-/**
- * Authenticates the request and reads the names in `data`, in the query or else the body. Undefined if it has none.
- * @throws HttpError 400 for names that are not valid
- */
-export async function readNames(
-  { body, identify, values }: BulkCall<{ data: Parameter<string> }>,
-  tasks: Tasks,
-) {
-  const sent = body.bytes.byteLength === 0 ? undefined : await readInThread(tasks, body)
-  const identity = await identify(sent?.api, sent?.names ?? [])
-  const data = values.data === undefined ? sent?.data : readDataText(values.data, NAMES)
-  if (data === undefined || (data.kind === 'unreadable' && data.isMissing)) return { identity }
-  if (data.kind === 'unreadable') throw unreadableError(data)
-  const names = namesIn(data.items)
-  if (names === undefined) throw badParameter('data', TAKES_NAMES)
-  return { identity, names }
-}
 
 /** Returns undefined if an item is not a name. */
 function namesIn(items: readonly unknown[]): readonly string[] | undefined {
