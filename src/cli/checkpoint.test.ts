@@ -14,7 +14,7 @@ test('a checkpoint is read back, and a torn one or that of another file is ignor
   const checkpoints = await checkpointsOf(folder.path, file)
   assert.equal(await checkpoints.read(), undefined)
 
-  const full = { line: 7, counts, part: { to: 9, name: 'ñandú' }, at: 'abc', asOf: 1_700_000_000_000 }
+  const full = { line: 7, counts, at: 'abc', asOf: 1_700_000_000_000 }
   await checkpoints.write(full)
   const read = await (await checkpointsOf(folder.path, file)).read()
   assert.deepEqual(read, full)
@@ -23,7 +23,6 @@ test('a checkpoint is read back, and a torn one or that of another file is ignor
   assert.deepEqual(await checkpoints.read(), {
     line: 7,
     counts,
-    part: undefined,
     at: undefined,
     asOf: undefined,
   })

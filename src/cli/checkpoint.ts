@@ -2,13 +2,11 @@ import { createHash } from 'node:crypto'
 import { readFile, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createFileWith, makeFolder } from '../lib/private-files.ts'
-import type { ImportCounts, Reached } from '../domainwatch/import/writer.ts'
+import type { ImportCounts } from '../domainwatch/import/writer.ts'
 
 export interface Checkpoint {
   readonly line: number
   readonly counts: ImportCounts
-  /** Names of the following lines that are stored already. */
-  readonly part?: Reached['part']
   /** The content at that position, for sources whose modification time does not show changes. */
   readonly at?: string | undefined
   /** When reading a list of the registry began, in milliseconds since 1970. */
@@ -48,15 +46,13 @@ async function describeFile(file: string): Promise<string> {
 
 function parse(text: string): Checkpoint | undefined {
   try {
-    const { line, counts, part, at, asOf } = JSON.parse(text)
+    const { line, counts, at, asOf } = JSON.parse(text)
     const { read, added = 0, changed, refused } = counts
     const isRight = [line, read, added, changed, refused].every((value) => Number.isSafeInteger(value))
     if (!isRight) return undefined
-    const isPart = Number.isSafeInteger(part?.to) && typeof part.name === 'string'
     return {
       line,
       counts: { read, added, changed, refused },
-      part: isPart ? { to: part.to, name: part.name } : undefined,
       at: typeof at === 'string' ? at : undefined,
       asOf: Number.isSafeInteger(asOf) ? asOf : undefined,
     }

@@ -88,12 +88,10 @@ export async function importLines(
     return { kind: 'unknown-format' }
   }
   const { format } = layout
-  const { store, end: endList, skipped, numberKeys } = await options.open(format)
+  const { store, end, skipped, numberKeys } = await options.open(format)
   let isCut = false
   // Concatenated files repeat the header.
   const header = layout.hasHeader ? sample[0]?.trim() : undefined
-  // A buffer that was partly stored has to end where it ended then.
-  const { to: end = 0, name: storedName = '' } = after?.part ?? {}
   const first = after?.line ?? 0
   const { clock, timeZone, zone, split, restores } = options
   const now = clock.now()
@@ -117,7 +115,7 @@ export async function importLines(
 
   // One buffer is stored while the next is filled.
   async function flush(): Promise<void> {
-    const rows = buffer.sorted(format === 'registrations' ? 'newest' : 'last', last === end ? storedName : '')
+    const rows = buffer.sorted(format === 'registrations' ? 'newest' : 'last')
     buffer = new RowBuffer(counts.read, options.maxBufferedRows)
     await writer.begin(rows, { line: last, read: counts.read, refused: counts.refused })
   }
@@ -130,7 +128,7 @@ export async function importLines(
     if (line <= first) continue
     last = line
     // Part of a name is another name.
-    isCut = endList !== undefined && isPart === true
+    isCut = end !== undefined && isPart === true
     if (isCut) break
     const read = text === undefined ? TOO_LONG : parseLine(text, layout, context)
     if (!read.ok) refuse(line, read.msg)
@@ -138,13 +136,13 @@ export async function importLines(
       counts.read++
       buffer.add(read.name, JSON.stringify(read.values))
     }
-    if (line === end || (buffer.isFull && line > end)) await flush()
+    if (buffer.isFull) await flush()
   }
   await flush()
   Object.assign(counts, await writer.end())
   // A file that could not be read is continued later, and one without a valid line is not a list.
   const isEnded = cutOff === undefined && (counts.read > 0 || counts.refused === 0)
-  const list = isEnded ? await endList?.(!isCut && counts.refused === 0, counts.read) : undefined
+  const list = isEnded ? await end?.(!isCut && counts.refused === 0, counts.read) : undefined
   return { kind: 'imported', counts, faults, skipped, list, ...cut() }
 }
 

@@ -42,11 +42,6 @@ test('the last of several lines counts, and the newest of several registrations'
   assert.deepEqual(all(toBuffer(...lines).sorted('newest')), ['a 9', 'b 2'])
 })
 
-test('names that are stored already are skipped, with all of their lines', () => {
-  const buffer = toBuffer(['c', '1'], ['a', '2'], ['b', '3'], ['b', '4'], ['bb', '5'])
-  assert.deepEqual(all(buffer.sorted('last', 'b')), ['bb 5', 'c 1'])
-})
-
 test('the first buffer is small, later ones grow up to a limit', () => {
   const getLength = (before: number) => {
     const buffer = new RowBuffer(before)

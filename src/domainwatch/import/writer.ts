@@ -57,20 +57,15 @@ export class RowBuffer {
   /**
    * Returns its rows by name, each name once.
    * @param keeps which of several lines of a name; the newest is that of registrations
-   * @param after names up to this one are skipped
    */
-  sorted(keeps: 'last' | 'newest', after = ''): SortedRows {
+  sorted(keeps: 'last' | 'newest'): SortedRows {
     this.#entries.sort()
     const kept: string[] = []
-    let last = after
     for (const entry of this.#entries) {
-      const name = nameOf(entry)
-      if (name <= after) continue
       const before = kept.at(-1)
-      if (name !== last || before === undefined) kept.push(entry)
+      if (before === undefined || nameOf(entry) !== nameOf(before)) kept.push(entry)
       // Registrations of a name differ only in their dates, so their texts sort by date.
       else if (keeps === 'last' || toRow(entry) > toRow(before)) kept[kept.length - 1] = entry
-      last = name
     }
     this.#entries = []
     return new SortedRows(kept)
@@ -146,8 +141,6 @@ export interface Reached {
   readonly counts: ImportCounts
   /** The first lines that were refused up to that line. */
   readonly faults?: readonly LineFault[]
-  /** The names up to `name` of the following lines up to `to` are stored too. */
-  readonly part?: { readonly to: number; readonly name: string } | undefined
 }
 
 /** Progress through the source, in any unit. Reading is far ahead of storing. */
@@ -209,18 +202,14 @@ export class ImportWriter {
     const { store, stored, source } = this.#options
     while (!rows.isEmpty) {
       const batch = rows.take(BATCH_ROWS)
-      const name = batch.names.at(-1) ?? ''
-      const reachedAfter = (effect: Effect): Reached => {
-        const total = sum(this.#effect, effect)
-        const part = { to: upTo.line, name }
-        return rows.isEmpty ? this.#reached(upTo, total) : { ...this.#reached(this.#from, total), part }
-      }
+      // Another run stores the first rows of an unfinished buffer again, which changes nothing.
+      const mark = rows.isEmpty ? upTo : this.#from
+      const reachedAfter = (effect: Effect) => this.#reached(mark, sum(this.#effect, effect))
       const effect = await withRetries(() => store(batch, reachedAfter), RETRIES)
-      const reached = reachedAfter(effect)
       this.#effect = sum(this.#effect, effect)
       if (rows.isEmpty) break
       source?.stored(this.#position + Math.floor((position - this.#position) * rows.share))
-      await stored?.(reached)
+      await stored?.(this.#reached(mark, this.#effect))
     }
     this.#from = upTo
     this.#position = position
