@@ -25,6 +25,8 @@ export const POOLS = {
   searches: { running: 6, perClient: 2, waiting: 256, waitMs: 15_000 },
   /** Claims of the queue. While one transaction commits, the next ones search. One of an account at a time. */
   claims: { running: 4, perClient: 1, waiting: 1_000, waitMs: 15_000 },
+  /** Lists of feeds that are imported, and as many of members. Each feed and each account imports one at a time. */
+  imports: { running: 3, waiting: 1_000 },
   /** Exports, and as many bulk calls of `dns`: answers that are streamed for a while. */
   streams: { running: 32, perClient: 8, waiting: 0 },
   /** Pages of changes for event streams and watches, of which each waits for one at most. */

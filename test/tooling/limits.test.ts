@@ -136,7 +136,6 @@ const STATED: Readonly<Record<string, Readonly<Record<string, readonly Stated[]>
     ],
     feeds: [
       ['domainwatch/feeds/settings.ts', 'MAX_FEEDS', ''],
-      ['domainwatch/import/import-list.ts', 'LARGE_BYTES', 'MiB'],
       ['domainwatch/feeds/index.ts', 'MAX_PER_HOST', ''],
     ],
     'jobs of an account': [['domainwatch/jobs/job.ts', 'MAX_FILE_BYTES', 'MiB']],

@@ -3,7 +3,9 @@ import type { Database, Transaction, Reader } from '../../storage/database/datab
 import { storeRows } from '../../storage/database/tables.ts'
 import type { ImportOptions } from '../import/importer.ts'
 import type { Effect } from '../import/writer.ts'
-import { faultIn, importList, type ImportedList, ImportSlots } from '../import/import-list.ts'
+import { faultIn, importList, type ImportedList } from '../import/import-list.ts'
+import { Gate } from '../../lib/gate.ts'
+import { POOLS } from '../../lib/pools.ts'
 import { ListFault } from '../../lib/errors.ts'
 import { announceFreed } from '../registry/apply-list.ts'
 import { download, DOWNLOAD_LIMITS, type Download, type DownloadOptions } from '../../deliveries/download.ts'
@@ -52,7 +54,7 @@ class MissingAccount extends ListFault {}
 /** Fetches and imports a feed once, and stores the result as its state. Stores none if `signal` aborts. */
 async function updateFeed(
   options: UpdateOptions,
-  slots: ImportSlots,
+  gate: Gate<string>,
   feed: Feed,
   before: FeedStateRow | undefined,
   turn: Turn,
@@ -69,7 +71,7 @@ async function updateFeed(
     await writeState(tx, { ...state, attempted_at: before?.attempted_at ?? now, due_at: 0 })
   }
   try {
-    const result = await fetchFeed(options, slots, feed, state, stored, turn, signal)
+    const result = await fetchFeed(options, gate, feed, state, stored, turn, signal)
     const succeeded = { succeeded_at: clock.now(), due_at: now + feed.everyMs, failures: 0, error: null }
     state = { ...state, ...result, ...succeeded }
   } catch (error) {
@@ -124,7 +126,7 @@ const NEVER_FETCHED = {
 /** Returns what changes in the state after a success. Validators are stored last: a crash before means another import. */
 async function fetchFeed(
   { accountNamed, clock, database, downloads, imported, split, timeZone }: UpdateOptions,
-  slots: ImportSlots,
+  gate: Gate<string>,
   feed: Feed,
   { etag, last_modified: lastModified }: FeedStateRow,
   stored: (tx: Transaction, effect: Effect) => Promise<void>,
@@ -150,7 +152,7 @@ async function fetchFeed(
     at,
     isDelimited: result.isDelimited,
   }
-  const done = await importList(list, target, { slots, client: name, maxBytes, signal })
+  const done = await importList(list, target, { gate, client: name, maxBytes, signal })
   const fault = faultIn(done)
   if (fault !== undefined) throw new ListFault(fault)
   await announceFreed(database, clock, signal)
@@ -227,7 +229,7 @@ interface FeedsOptions extends UpdateOptions {
 export class Feeds {
   readonly #options: FeedsOptions
   readonly #idle: InterruptibleSleep
-  readonly #slots = new ImportSlots()
+  readonly #imports = new Gate<string>(POOLS.imports)
 
   constructor(options: FeedsOptions) {
     this.#options = options
@@ -299,7 +301,7 @@ export class Feeds {
     signal: AbortSignal,
   ): Promise<void> {
     try {
-      await updateFeed(this.#options, this.#slots, feed, before, turn, signal)
+      await updateFeed(this.#options, this.#imports, feed, before, turn, signal)
     } catch (error) {
       if (signal.aborted) return
       this.#options.failed(error, feed.name)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
-import { Gate } from '../../lib/gate.ts'
+import type { Gate } from '../../lib/gate.ts'
 import { type ListResult, RegistryList, type ListedBy } from '../registry/apply-list.ts'
 import type { Skipped, Window } from '../registry/rules.ts'
 import { type ImportFormat, listKind } from './format.ts'
@@ -43,7 +43,8 @@ interface ReceivedList {
 }
 
 interface ImportListOptions extends Pick<ImportOptions, 'after' | 'stored'> {
-  readonly slots: ImportSlots
+  /** Imports share the processor and the writer with requests. */
+  readonly gate: Gate<string>
   /** Whose turn it is: clients import in turn. */
   readonly client: string
   /** Maximum size after decompression. */
@@ -78,10 +79,12 @@ export async function importList(
   target: ImportTarget,
   options: ImportListOptions,
 ): Promise<ImportedList> {
-  const { slots, client, maxBytes, signal } = options
-  const check = () => checkContent(received.path, maxBytes, signal)
-  const { bytes, digest } = await slots.check(client, signal, check)
-  return slots.import(client, bytes, signal, () => importContent(received, digest, target, options))
+  const { gate, client, maxBytes, signal } = options
+  const work = async () => {
+    const digest = await digestOf(received.path, maxBytes, signal)
+    return importContent(received, digest, target, options)
+  }
+  return gate.run(client, work, signal)
 }
 
 const unknownFormat = () => new ListFault('La lista tiene un formato desconocido')
@@ -144,16 +147,14 @@ async function importContent(
 
 /**
  * Reads everything once before the import, because an import cannot be undone.
- * @returns its bytes after decompression, and their digest
+ * @returns the digest of its content after decompression
  */
-async function checkContent(path: string, maxBytes: number, signal: AbortSignal) {
+async function digestOf(path: string, maxBytes: number, signal: AbortSignal): Promise<string> {
   const digest = createHash('sha256')
-  let bytes = 0
   let head = ''
   try {
     for await (const piece of toContent(path, maxBytes)) {
       signal.throwIfAborted()
-      bytes += piece.byteLength
       digest.update(piece)
       if (head.length < HEAD_BYTES) head += piece.subarray(0, HEAD_BYTES).toString('latin1')
     }
@@ -164,7 +165,7 @@ async function checkContent(path: string, maxBytes: number, signal: AbortSignal)
     throw error
   }
   if (/^(\xEF\xBB\xBF)?\s*</.test(head)) throw new ListFault(WEB_PAGE)
-  return { bytes, digest: digest.digest('base64url') }
+  return digest.digest('base64url')
 }
 
 /** A server may compress a compressed file once more. */
@@ -179,30 +180,6 @@ async function* inSmallPieces(bytes: AsyncIterable<Buffer>, signal: AbortSignal)
       signal.throwIfAborted()
       yield piece.subarray(from, from + PIECE_BYTES)
     }
-  }
-}
-
-/** Bytes after decompression from which a list is large: its import takes seconds or minutes. */
-const LARGE_BYTES = 4 * 1024 * 1024
-/** Each feed and each account waits with at most one list. */
-const QUEUE = { waiting: 1_000 }
-
-/**
- * Limits how many lists are checked and imported at the same time, because they share the processor and the writer with
- * requests. Small lists are imported one after the other, and never wait for a large one.
- */
-export class ImportSlots {
-  readonly #checks = new Gate<string>({ ...QUEUE, running: 2 })
-  readonly #small = new Gate<string>({ ...QUEUE, running: 1 })
-  readonly #large = new Gate<string>({ ...QUEUE, running: 1 })
-
-  check<T>(client: string, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
-    return this.#checks.run(client, task, signal)
-  }
-
-  /** @param bytes of the list after decompression */
-  import<T>(client: string, bytes: number, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
-    return (bytes > LARGE_BYTES ? this.#large : this.#small).run(client, task, signal)
   }
 }
 

@@ -6,7 +6,8 @@ import type { Database } from '../../storage/database/database.ts'
 import { lockAccount } from '../../storage/database/dialect.ts'
 import type { DomainBatches } from '../batches.ts'
 import { domainErrors } from '../errors.ts'
-import { ImportSlots } from '../import/import-list.ts'
+import { Gate } from '../../lib/gate.ts'
+import { POOLS } from '../../lib/pools.ts'
 import { ListFault } from '../../lib/errors.ts'
 import type { ContextAt } from '../filtered-record.ts'
 import type { Rules } from '../rules/index.ts'
@@ -77,7 +78,7 @@ export class Jobs {
   /** Woken when a job is ready. */
   readonly wakeup = new InterruptibleSleep()
   readonly #options: JobsOptions
-  readonly #slots = new ImportSlots()
+  readonly #imports = new Gate<string>(POOLS.imports)
   /** Failures in a row by job. */
   readonly #failures = new Map<string, number>()
 
@@ -233,7 +234,7 @@ export class Jobs {
       const account = { id: job.account_id, name: (await nameOfAccount(job.account_id)) ?? '' }
       const finished =
         job.kind === 'import'
-          ? await runImport({ ...this.#options, slots: this.#slots }, account, run, signal)
+          ? await runImport({ ...this.#options, gate: this.#imports }, account, run, signal)
           : await runBulk(this.#options, account, run, signal)
       await run.end(database, finished)
       this.#failures.delete(job.id)

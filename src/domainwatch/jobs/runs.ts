@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
+import type { Gate } from '../../lib/gate.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Database, Transaction, Reader } from '../../storage/database/database.ts'
 import {
@@ -14,7 +15,7 @@ import {
 } from './job.ts'
 import { getNewest } from '../../storage/database/changes/change-log.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
-import { faultIn, importList, type ImportSlots } from '../import/import-list.ts'
+import { faultIn, importList } from '../import/import-list.ts'
 import type { ImportTarget, Effect, Reached } from '../import/writer.ts'
 import { ListFault } from '../../lib/errors.ts'
 import { announceFreed } from '../registry/apply-list.ts'
@@ -91,7 +92,7 @@ export class JobRun<Progress extends object> {
 
 interface ImportJobOptions extends Omit<ImportTarget, 'account' | 'stored'> {
   readonly files: Pick<BlobStore, 'withLocalFile'>
-  readonly slots: ImportSlots
+  readonly gate: Gate<string>
 }
 
 /**
@@ -134,7 +135,7 @@ export async function runImport(
       list,
       { ...target, account, stored },
       {
-        slots: options.slots,
+        gate: options.gate,
         client: `account ${account.id}`,
         maxBytes: MAX_FILE_BYTES,
         signal,
