@@ -1,13 +1,5 @@
-import {
-  formatTimestamp,
-  isNumberOrder,
-  parseTimestamp,
-  TIMESTAMP_LENGTH,
-  type EntryKey,
-  type Hit,
-} from '../../lib/name-index/index.ts'
+import type { EntryKey, Hit } from '../../lib/name-index/index.ts'
 import { isStorable } from '../../lib/text.ts'
-import { MAX_SCORE } from '../interest/model.ts'
 import { toStageName, type ListRange, type Source, type Stage, type StageName } from './order.ts'
 
 /** Where the next page of a list begins. */
@@ -43,39 +35,15 @@ export interface ListPage {
   readonly next: ListCursor | undefined
 }
 
-/** Digits of the numbers by which stages are sorted. The others are sorted by dates. */
-const DIGITS: Readonly<Partial<Record<StageName, number>>> = {
-  name: 0,
-  length: 2,
-  interest: String(MAX_SCORE).length,
-}
-
-/** A position as text: the date or the number by which the stage is sorted, nothing if that is the name, then the name. */
-function formatPosition({ key, name }: EntryKey, stage?: StageName): string {
-  if (isNumberOrder(stage)) return `${key} ${Buffer.from(name).toString('latin1')}`
-  const digits = stage && DIGITS[stage]
-  const number = digits === 0 ? '' : String(key).padStart(digits ?? 0, '0')
-  const text = digits === undefined ? formatTimestamp(key) : number
-  return text + Buffer.from(name).toString('latin1')
-}
+/** A position as text: the number by which the stage is sorted, which dates are in the index too, and the name. */
+const formatPosition = ({ key, name }: EntryKey): string => `${key} ${Buffer.from(name).toString('latin1')}`
 
 /** Undefined if no record can be there. */
-function parsePosition(text: string, stage?: StageName): EntryKey | undefined {
-  if (isNumberOrder(stage)) return parseNumberPosition(text)
-  const digits = stage && DIGITS[stage]
-  const keyText = text.slice(0, digits ?? TIMESTAMP_LENGTH)
-  const isNumber = keyText.length === digits && /^\d*$/.test(keyText)
-  const key = digits === undefined ? parseTimestamp(text) : isNumber ? Number(keyText) : NaN
-  const name = text.slice(keyText.length)
-  if (Number.isNaN(key) || name === '' || /[^\0-\xff]/.test(name)) return undefined
-  return { key, name: new Uint8Array(Buffer.from(name, 'latin1')) }
-}
-
-/** The same of a stage that is sorted by imported numbers. */
-function parseNumberPosition(text: string): EntryKey | undefined {
+function parsePosition(text: string): EntryKey | undefined {
   const [, number = '', name = ''] = /^(\S+) ([\0-\xff]+)$/.exec(text) ?? []
-  if (number === '' || String(Number(number)) !== number) return undefined
-  return { key: Number(number), name: new Uint8Array(Buffer.from(name, 'latin1')) }
+  const key = Number(number)
+  if (!Number.isFinite(key) || String(key) !== number) return undefined
+  return { key, name: new Uint8Array(Buffer.from(name, 'latin1')) }
 }
 
 /** Encodes a cursor; opaque to clients. */
@@ -83,7 +51,7 @@ export function encodeCursor(cursor: ListCursor): string {
   const { after, stage, registered, deleted, decidedAt, model } = cursor
   const ends = [registered?.low, registered?.high, deleted?.low, deleted?.high]
   const texts = [
-    formatPosition(after, stage),
+    formatPosition(after),
     ...ends.map((end) => (end === undefined ? '' : formatPosition(end))),
     ...(stage === undefined ? [] : [stage]),
     ...(decidedAt === undefined ? [] : [String(decidedAt)]),
@@ -101,13 +69,14 @@ export function decodeCursor(cursor: string): ListCursor | undefined {
   const [start = '', ...rest] = text.split('|')
   const [stageName, decision, ...superfluous] = rest.splice(RANGE_ENDS)
   const stage = toStageName(stageName)
-  const after = parsePosition(start, stage)
-  const ends = rest.map((part) => (part === '' ? undefined : (parsePosition(part) ?? 'none')))
+  const after = parsePosition(start)
+  const ends = rest.map((part) => (part === '' ? undefined : parsePosition(part)))
   if (
     // Decoding ignores foreign characters and unused bits: only the exact text that was issued is a cursor.
     Buffer.from(text).toString('base64url') !== cursor ||
     !isStorable(text) ||
     ends.length !== RANGE_ENDS ||
+    ends.some((end, i) => end === undefined && rest[i] !== '') ||
     stage !== stageName ||
     superfluous.length > 0 ||
     !isDecisionOf(stage, decision) ||
@@ -115,9 +84,8 @@ export function decodeCursor(cursor: string): ListCursor | undefined {
   )
     return undefined
   const [registeredLow, registeredHigh, deletedLow, deletedHigh] = ends
-  const ranges = [rangeOf(registeredLow, registeredHigh), rangeOf(deletedLow, deletedHigh)] as const
-  const [registered, deleted] = ranges
-  if (registered === 'none' || deleted === 'none') return undefined
+  const registered = rangeOf(registeredLow, registeredHigh)
+  const deleted = rangeOf(deletedLow, deletedHigh)
   const isModel = stage === 'interest'
   const decidedAt = isModel || decision === undefined ? undefined : Number(decision)
   return { after, stage, registered, deleted, decidedAt, model: isModel ? decision : undefined }
@@ -130,9 +98,5 @@ function isDecisionOf(stage: StageName | undefined, text: string | undefined): b
   return text === undefined
 }
 
-type RangeEnd = EntryKey | 'none' | undefined
-
-function rangeOf(low: RangeEnd, high: RangeEnd): ListRange | 'none' | undefined {
-  if (low === 'none' || high === 'none') return 'none'
-  return low === undefined || high === undefined ? undefined : { low, high }
-}
+const rangeOf = (low: EntryKey | undefined, high: EntryKey | undefined): ListRange | undefined =>
+  low && high && { low, high }
