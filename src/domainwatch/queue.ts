@@ -5,7 +5,7 @@ import { countMatches, finish, TimeSlice } from '../lib/name-index/index.ts'
 import { accountClient } from '../lib/client.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import { domainErrors } from './errors.ts'
-import { withDerived, type FilteredRecord } from './filtered-record.ts'
+import { withDerived } from './filtered-record.ts'
 import { matches, type Filters } from './filters.ts'
 import { CLAIM_MINUTES, MAX_CLAIMS } from './limits.ts'
 import { nameOfHit } from './list/hits.ts'
@@ -13,10 +13,11 @@ import type { Interest } from './interest/index.ts'
 import type { InterestModel } from './interest/model.ts'
 import type { Ranking } from './interest/scores.ts'
 import type { NameIndex } from './list/name-index.ts'
-import { compareRecords, type ListOrder } from './list/order.ts'
+import type { ListOrder } from './list/order.ts'
 import { findPage, indexQuery, type IndexSegments } from './list/search.ts'
 import { recordsNamed, type RecordRow } from './queries-records.ts'
 import type { Rules } from './rules/index.ts'
+import { NameSet } from './servers.ts'
 import type { SplitName } from './words.ts'
 import * as queries from './queries-records.ts'
 
@@ -45,11 +46,8 @@ interface ClaimRequest {
   readonly limit: number
 }
 
-/** A record with its words, as filters look at it. */
-type ClaimedRecord = RecordRow & FilteredRecord
-
 interface Claimed {
-  readonly records: readonly ClaimedRecord[]
+  readonly records: readonly RecordRow[]
   /** Matching records that no other account holds. */
   readonly remaining: number
   /** Milliseconds since 1970. */
@@ -60,9 +58,9 @@ interface Claimed {
 
 /** What the index knew before the transaction. */
 interface Candidates {
-  /** Names of the first matches, in order. */
+  /** Names of the first matches, in order, then of those that the account holds behind them. */
   readonly names: readonly string[]
-  /** Whether there are no more, or no more are looked for. */
+  /** Whether there are no more to claim, or no more are looked for. */
   readonly isWhole: boolean
   /** All matches. */
   readonly count: number
@@ -123,12 +121,29 @@ export class ClaimQueue {
         .all(queries.heldRecords(clock.now()))
       // At worst, the first ones are held.
       const wanted = request.limit + held.length + SPARE * 10 ** (attempt - 1)
-      const found = await this.#search(segments, sorted, wanted, signal)
+      const own = held.filter(({ account_id }) => account_id === request.accountId).map(({ name }) => name)
+      const found = await this.#candidates(segments, sorted, own, wanted, signal)
       const candidates = attempt < MAX_ATTEMPTS ? found : { ...found, isWhole: true }
       const claim = (tx: Transaction) => this.#claimIn(tx, sorted, request, candidates)
       const claimed = await database.transaction(claim, request.accountId)
       if (claimed !== undefined) return { ...claimed, model }
     }
+  }
+
+  /** @param own names of the records that the account holds: with other filters, or since others were freed, some are not among the first */
+  async #candidates(
+    segments: IndexSegments,
+    view: SortedView,
+    own: readonly string[],
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<Candidates> {
+    const found = await this.#search(segments, view, limit, signal)
+    const behind = own.filter((name) => !found.names.includes(name))
+    if (found.isWhole || behind.length === 0) return found
+    const filters = { ...view.filters, among: new NameSet(new Set(behind)) }
+    const { names } = await this.#search(segments, { ...view, filters }, MAX_CLAIMS, signal)
+    return { ...found, names: [...found.names, ...names] }
   }
 
   async #search(
@@ -164,12 +179,8 @@ export class ClaimQueue {
     await tx.run(queries.deleteEndedClaims(dialect, now))
     const held = await tx.all(queries.heldRecords(now))
     const getHolder = new Map(held.map(({ name, account_id }) => [name, account_id]))
-    const records = await this.#matching(
-      tx,
-      view,
-      [...new Set([...getHolder.keys(), ...candidates.names])],
-      now,
-    )
+    const names = [...new Set([...candidates.names, ...getHolder.keys()])]
+    const records = await this.#matching(tx, view, names, now)
     const own = records.filter(({ name }) => getHolder.get(name) === accountId)
     const free = records.filter(({ name }) => !getHolder.has(name))
     const room = MAX_CLAIMS - held.filter(({ account_id }) => account_id === accountId).length
@@ -180,9 +191,9 @@ export class ClaimQueue {
     if (free.length < wanted && !candidates.isWhole) return undefined
     const taken = [...own, ...free.slice(0, wanted)]
     const until = now + CLAIM_MS
-    const names = taken.map(({ name }) => name).toSorted()
+    const claims = taken.map(({ name }) => name).toSorted()
     const stored =
-      names.length === 0 ? [] : await tx.all(queries.storeClaims(dialect, accountId, names, { now, until }))
+      claims.length === 0 ? [] : await tx.all(queries.storeClaims(dialect, accountId, claims, { now, until }))
     const isHeld = new Set(stored.map(({ name }) => name))
     const ofOthers = records.length - own.length - free.length
     return {
@@ -192,22 +203,21 @@ export class ClaimQueue {
     }
   }
 
-  /** Those of these records that match now, in order. */
+  /** Those of these records that match now, in the order of the names. */
   async #matching(
     tx: Transaction,
-    view: SortedView,
+    { filters }: SortedView,
     names: readonly string[],
     now: number,
-  ): Promise<ClaimedRecord[]> {
+  ): Promise<RecordRow[]> {
     if (names.length === 0) return []
     const { database, nameIndex, rules, split } = this.#options
     const context = nameIndex.contextAt(now)
     const { hides } = await rules.current(tx)
     const rows = await tx.all(recordsNamed(database.dialect, names, now))
-    return rows
-      .map((row): ClaimedRecord => withDerived(row, split, hides))
-      .filter((record) => matches(view.filters, record, context))
-      .toSorted(compareRecords({ ...view, context }))
+    const matching = rows.filter((row) => matches(filters, withDerived(row, split, hides), context))
+    const byName = new Map(matching.map((row) => [row.name, row]))
+    return names.flatMap((name) => byName.get(name) ?? [])
   }
 }
 

@@ -96,6 +96,23 @@ test('accepts the filters and orders of lists, and extends only matching claims'
   assert.deepEqual((await claim(service, beto, { limit: 2 })).names, ['caso', 'casa'])
 })
 
+test('extends claims in the order of the list, before new ones, also where many others precede them', async () => {
+  await begin(ten)
+  await claim(service, ana, { limit: 3 })
+  await stored(
+    service,
+    Array.from({ length: 40 }, (_, i) => deleted(`nuevo${i}`, 59)),
+  )
+  const { names } = await claim(service, ana, { limit: 5 })
+  assert.deepEqual(names.slice(0, 3), ['n9', 'n8', 'n7'])
+  assert.deepEqual(
+    names.slice(3).map((name) => name.slice(0, 5)),
+    ['nuevo', 'nuevo'],
+  )
+  const ascending = await claim(service, ana, { limit: 5, sort: 'asc' })
+  assert.deepEqual(ascending.names.slice(0, 3), ['n7', 'n8', 'n9'])
+})
+
 test('omits marked records unless requested', async () => {
   await begin(ten)
   await update(service, [

@@ -35,7 +35,12 @@ const KEYS: Readonly<Record<PlainOrder, Key>> = {
 
 const compare = (one: string | number, other: string | number) => (one < other ? -1 : one > other ? 1 : 0)
 
-function sorted(records: readonly FilteredRecord[], key: Key, ascending: boolean, last: Key = () => 0) {
+export function sorted(
+  records: readonly FilteredRecord[],
+  key: Key,
+  ascending: boolean,
+  last: Key = () => 0,
+): FilteredRecord[] {
   const sign = ascending ? 1 : -1
   return records.toSorted(
     (a, b) => compare(last(a), last(b)) || sign * (compare(key(a), key(b)) || compare(a.name, b.name)),

@@ -5,18 +5,11 @@ import {
   type Hit,
   type NumberOrder,
 } from '../../lib/name-index/index.ts'
-import { NUMBER_KEY, parseNumbers } from '../numbers.ts'
+import { NUMBER_KEY } from '../numbers.ts'
 import { choice, type Parameter } from '../../http/parameters.ts'
-import {
-  type FilterContext,
-  canObject,
-  objectionsSince,
-  splitTags,
-  type FilteredRecord,
-} from '../filtered-record.ts'
+import { type FilterContext, canObject, objectionsSince } from '../filtered-record.ts'
 import type { Filters } from '../filters.ts'
 import { RecordOfHit } from './hits.ts'
-import { scoredRecord } from '../interest/model.ts'
 import type { Ranking } from '../interest/scores.ts'
 
 /** The columns that lists are sorted by. */
@@ -111,50 +104,6 @@ const SORT_KEYS = {
 
 /** Records that lack what an order sorts by, such as bought ones the date of deletion, follow by this one. */
 const REST_SORT_KEY = 'date_reg'
-
-/** Returns a function that compares records as a list of all has them. */
-export function compareRecords({
-  order,
-  ascending,
-  context,
-  ranking,
-}: Pick<Listing, 'order' | 'ascending' | 'context' | 'ranking'>) {
-  const sign = ascending ? 1 : -1
-  const scores = new Map<string, number>()
-  const getScore = (record: FilteredRecord): number => {
-    const score =
-      scores.get(record.name) ??
-      ranking?.model.getScore(scoredRecord(record, splitTags(record.words), context)) ??
-      0
-    scores.set(record.name, score)
-    return score
-  }
-  const since = objectionsSince(context.localNow)
-  return (one: FilteredRecord, other: FilteredRecord): number => {
-    if (order === 'deleted' && one.status !== other.status) return one.status - other.status
-    if (order === 'objection') {
-      const later = Number(canObject(other, since)) - Number(canObject(one, since))
-      if (later !== 0) return later
-    }
-    if (isNumberOrder(order)) {
-      const lacks = Number(numberIn(one, order) === undefined) - Number(numberIn(other, order) === undefined)
-      if (lacks !== 0) return lacks
-    }
-    const keyOf = order === 'interest' ? getScore : (record: FilteredRecord) => toSortKey(record, order)
-    const [a, b] = [keyOf(one), keyOf(other)]
-    if (a !== b) return a < b ? -sign : sign
-    return one.name < other.name ? -sign : sign
-  }
-}
-
-function toSortKey(record: FilteredRecord, order: Exclude<ListOrder, 'interest'>): string | number {
-  if (isNumberOrder(order)) return numberIn(record, order) ?? record[REST_SORT_KEY]
-  const key = order === 'deleted' && record.status === 1 ? REST_SORT_KEY : SORT_KEYS[order]
-  return key === 'length' ? record.name.length : (record[key] ?? '')
-}
-
-const numberIn = ({ numbers }: FilteredRecord, order: NumberOrder): number | undefined =>
-  parseNumbers(numbers).get(toNumberKey(order))
 
 /** A page of a list. */
 export interface Listing {
