@@ -126,9 +126,9 @@ function getBest(brand: string): readonly string[] {
   const starts = new Uint32Array(real.length + 1)
   for (const [i, name] of real.entries()) starts[i + 1] = (starts[i] ?? 0) + name.length
   const block = { names: Buffer.from(real.join(''), 'latin1'), starts, count: real.length }
-  const best = new BestMatches(real.length)
+  const best = new BestMatches<typeof block>(real.length)
   new Matcher(brand, vocabulary).scan(block, 0, best.add, () => false)
-  return best.result().matches.map(({ name }) => name)
+  return best.result().map(({ name }) => name)
 }
 
 function getPlanted(brand: string) {

@@ -25,10 +25,10 @@ test('most of the first results for short brands are right, and few are missing'
   }
   let [found, right, wanted] = [0, 0, 0]
   for (const [brand, { related }] of Object.entries(labelled)) {
-    const best = new BestMatches(FIRST)
+    const best = new BestMatches<typeof block>(FIRST)
     new Matcher(brand, vocabulary).scan(block, 0, best.add, () => false)
     const isRelated = new Set(related.split(' '))
-    const { matches } = best.result()
+    const matches = best.result()
     found += matches.length
     right += matches.filter(({ name }) => isRelated.has(name)).length
     wanted += isRelated.size

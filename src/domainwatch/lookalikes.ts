@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import {
@@ -6,27 +5,18 @@ import {
   explain,
   Matcher,
   type Change,
-  type Match,
   type NameBlock,
   type Vocabulary,
   MAX_DISTANCE,
 } from '../lib/lookalikes/index.ts'
-import type { Database, Reader } from '../storage/database/database.ts'
-import { accountClient, type Client } from '../lib/client.ts'
-import { VersionedCache } from '../storage/database/versioned-cache.ts'
+import { TimeSlice, type Segment } from '../lib/name-index/index.ts'
+import { accountClient } from '../lib/client.ts'
 import { expiryCutoff } from './limits.ts'
+import { RecordOfHit } from './list/hits.ts'
 import type { NameIndex } from './list/name-index.ts'
-import { recordsNamed } from './queries-records.ts'
 import { listedFields } from './record-fields.ts'
 import { integer, type Parameter } from '../http/parameters.ts'
 import { parseLabel } from '../lib/domain-names.ts'
-
-/** How long a search blocks the event loop before it yields. */
-const STRETCH_MS = 4
-/** Records read and explained between two turns of the event loop: about 3 ms. */
-const CHUNK = 64
-/** Rankings cached until the next write: a hundred with at most 1,024 names take about 10 MB. */
-const MAX_CACHED = 100
 
 interface Lookalikes {
   /** A JSON array of records. */
@@ -40,84 +30,66 @@ interface LookalikeRequest {
   readonly maxDistance?: number | undefined
 }
 
-interface Ranking {
-  readonly matches: readonly Match[]
-  readonly isCut: boolean
-}
-
 interface LookalikeOptions {
-  readonly database: Database
   readonly clock: Clock
   readonly nameIndex: Pick<NameIndex, 'current'>
   readonly searches: Gate
   readonly vocabulary: Vocabulary
 }
 
+/** The names of a segment. */
+interface SegmentBlock extends NameBlock {
+  readonly segment: Segment
+}
+
 /** Finds recorded names that resemble a given one. */
 export class LookalikeSearch {
   readonly #options: LookalikeOptions
-  readonly #rankings: VersionedCache<Ranking>
 
   constructor(options: LookalikeOptions) {
     this.#options = options
-    this.#rankings = new VersionedCache(options.database, 'domain', MAX_CACHED)
   }
 
   /**
-   * Returns the names that resemble this one most, best first, ties by name.
+   * Returns the names that resemble this one most, best first, ties by name. Changes during the search have no effect.
    * @param signal ends the search
    * @throws OverloadError if too many searches wait
    */
-  async find(request: LookalikeRequest, account?: number, signal?: AbortSignal): Promise<Lookalikes> {
-    const { name, limit, maxDistance } = request
-    const matcher = new Matcher(name, this.#options.vocabulary, maxDistance)
-    const client = accountClient(account)
-    const rank = () => this.#rank(matcher, limit, client, signal)
-    const cached = await this.#rankings.get(`${limit} ${maxDistance} ${name}`, rank)
-    const reader = this.#options.database.readerOf(client)
-    const found = await this.#read(reader, matcher, name, cached)
-    // Records that expired since the ranking was made leave room for others.
-    const isShort = cached.isCut && found.count < limit
-    return isShort ? this.#read(reader, matcher, name, await rank()) : found
+  find(request: LookalikeRequest, account: number, signal: AbortSignal): Promise<Lookalikes> {
+    return this.#options.searches.run(accountClient(account), () => this.#search(request, signal), signal)
   }
 
-  #rank(matcher: Matcher, limit: number, client: Client, signal: AbortSignal | undefined): Promise<Ranking> {
-    const work = async () => {
-      const best = new BestMatches(limit)
-      let since = performance.now()
-      const shouldPause = () => performance.now() - since > STRETCH_MS
-      for await (const block of recordedNames(this.#options.clock, this.#options.nameIndex, signal)) {
-        for (let at: number | undefined = 0; at !== undefined;) {
-          at = matcher.scan(block, at, best.add, shouldPause)
-          if (!shouldPause()) continue
-          await nextTurn()
-          signal?.throwIfAborted()
-          since = performance.now()
-        }
+  async #search({ name, limit, maxDistance }: LookalikeRequest, signal: AbortSignal): Promise<Lookalikes> {
+    const { clock, nameIndex, vocabulary } = this.#options
+    const { registered } = await nameIndex.current({ left: () => signal })
+    const cutoff = expiryCutoff(clock.now())
+    const blocks = registered.map((segment) => toBlock(segment.snapshot(), cutoff))
+    const matcher = new Matcher(name, vocabulary, maxDistance)
+    const best = new BestMatches<SegmentBlock>(limit)
+    const slice = new TimeSlice()
+    for (const block of blocks) {
+      for (let at: number | undefined = 0; at !== undefined;) {
+        at = matcher.scan(block, at, best.add, () => slice.isOver)
+        await slice.yieldIfOver()
+        signal.throwIfAborted()
       }
-      return best.result()
     }
-    return this.#options.searches.run(client, work, signal)
-  }
-
-  async #read(reader: Reader, matcher: Matcher, name: string, { matches }: Ranking): Promise<Lookalikes> {
-    const now = this.#options.clock.now()
     const records: string[] = []
-    for (let from = 0; from < matches.length; from += CHUNK) {
-      const part = matches.slice(from, from + CHUNK)
-      const names = part.map((match) => match.name)
-      const rows = await reader.all(recordsNamed(this.#options.database.dialect, names, now))
-      const toRow = new Map(rows.map((row) => [row.name, row]))
-      if (from > 0) await nextTurn()
-      for (const { name: other, cost } of part) {
-        const row = toRow.get(other)
-        if (row === undefined) continue
-        const reason = reasonJson(explain(matcher, name, other), getScore(name, cost))
-        records.push(`${JSON.stringify(listedFields(row)).slice(0, -1)},${reason}}`)
-      }
+    for (const { name: other, cost, block, i } of best.result()) {
+      const record = new RecordOfHit({ segment: block.segment, position: i })
+      const reason = reasonJson(explain(matcher, name, other), getScore(name, cost))
+      records.push(`${JSON.stringify(listedFields(record)).slice(0, -1)},${reason}}`)
+      await slice.yieldIfOver()
     }
     return { json: `[${records.join(',')}]`, count: records.length }
   }
+}
+
+/** @param cutoff records that were discarded at this time or before have expired */
+function toBlock(segment: Segment, cutoff: number): SegmentBlock {
+  const { names, starts, count } = segment.columns
+  const isLive = (i: number) => segment.isLive(i) && !(segment.discardedAt(i) <= cutoff)
+  return { segment, names, starts, count, isLive, namesWith: (letter) => segment.letterPlane(letter) }
 }
 
 /** Returns a score from 1, for names that look the same, down to 0. */
@@ -130,24 +102,6 @@ function reasonJson(changes: readonly Change[], score: number): string {
   const main = changes.reduce((most, change) => (change.cost > most.cost ? change : most))
   const detail = JSON.stringify(changes.map(({ text }) => text).join(', '))
   return `"reason":"${main.reason}","detail":${detail},"score":${score}`
-}
-
-/** Reads all names that are recorded now, as of the call: later changes have no effect. */
-async function* recordedNames(
-  clock: Clock,
-  nameIndex: Pick<NameIndex, 'current'>,
-  signal?: AbortSignal,
-): AsyncGenerator<NameBlock> {
-  const { registered } = await nameIndex.current({ left: signal && (() => signal) })
-  const cutoff = expiryCutoff(clock.now())
-  const snapshots = registered.map((segment) => ({ segment, live: segment.live.slice() }))
-  for (const { segment, live } of snapshots) {
-    const { names, starts, count } = segment.columns
-    const isLive = (position: number) =>
-      ((live[position >>> 5] ?? 0) & (1 << (position & 31))) !== 0 &&
-      !(segment.discardedAt(position) <= cutoff)
-    yield { names, starts, count, isLive, namesWith: (letter) => segment.letterPlane(letter) }
-  }
 }
 
 const MAX_BRANDS = 50

@@ -128,7 +128,6 @@ test('new records are found immediately, and expired ones not', async () => {
   assert.equal((await update(service, [{ domain: 'cata-lejo', discarded: 1 }])).status, 200)
   assert.deepEqual(await names(), ['cata-lejo', 'catalej0'])
   clock.advance(7 * DAY)
-  // Nothing was written, so the ranking is still kept: the next best comes in its place.
   assert.deepEqual(await names(), ['catalej0', 'catalejos'])
 })
 

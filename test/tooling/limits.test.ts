@@ -146,7 +146,6 @@ const STATED: Readonly<Record<string, Readonly<Record<string, readonly Stated[]>
     ],
     'statistics,': [
       ['domainwatch/stats/statistics.ts', 'MAX_CACHED', ''],
-      ['domainwatch/lookalikes.ts', 'MAX_CACHED', ''],
       ['domainwatch/events/index.ts', 'MAX_CACHED_ATOM_FEEDS', ''],
       ['domainwatch/campaigns.ts', 'MAX_CACHED', ''],
     ],

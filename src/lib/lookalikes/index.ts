@@ -1,3 +1,3 @@
-export { Brands, BestMatches, type Match, Matcher, MAX_DISTANCE, type NameBlock } from './matcher.ts'
+export { Brands, BestMatches, Matcher, MAX_DISTANCE, type NameBlock } from './matcher.ts'
 export { REASONS, explain, type Change } from './explain.ts'
 export { Vocabulary } from './vocabulary.ts'

@@ -24,8 +24,8 @@ export interface NameBlock {
   readonly namesWith?: NamesWith | undefined
 }
 
-/** Called with a name that resembles ours: it is at `start` to `end` of `names`. */
-type OnMatch = (names: Uint8Array, start: number, end: number, cost: number) => void
+/** Called with a name that resembles ours, by its index in the block. */
+type OnMatch<Block> = (block: Block, i: number, cost: number) => void
 
 /** Names tested together: as many as a word has bits. */
 const WORD = 32
@@ -89,7 +89,12 @@ export class Matcher {
    * @param shouldPause called now and then; true ends this call
    * @returns the index to continue at; undefined at the end of the block
    */
-  scan(block: NameBlock, from: number, onMatch: OnMatch, shouldPause: () => boolean): number | undefined {
+  scan<Block extends NameBlock>(
+    block: Block,
+    from: number,
+    onMatch: OnMatch<Block>,
+    shouldPause: () => boolean,
+  ): number | undefined {
     const { count, names, starts, isLive, namesWith } = block
     const planes = namesWith && this.#filter.toPlanes(namesWith)
     const minLength = this.#automaton.minLength - this.#edits
@@ -108,7 +113,7 @@ export class Matcher {
         const end = starts[i + 1] ?? 0
         if (end - start < minLength && (candidates.parents & bit) === 0) continue
         const cost = this.#getCost(names, start, end, candidates, bit)
-        if (cost < TOO_MUCH && isLive?.(i) !== false) onMatch(names, start, end, cost)
+        if (cost < TOO_MUCH && isLive?.(i) !== false) onMatch(block, i, cost)
         if (++tested < CANDIDATES_PER_CHECK && this.distance.rows - rows < ROWS_PER_CHECK) continue
         tested = 0
         rows = this.distance.rows
@@ -206,45 +211,43 @@ function isLetterRepeated(own: Uint8Array, other: Uint8Array): boolean {
 
 const isPair = ([first = 0, second = 0]: Uint8Array) => pairLetters[pairKey(first, second)] !== 0
 
-export interface Match {
+interface Match<Block> {
   readonly name: string
   readonly cost: number
+  readonly block: Block
+  readonly i: number
 }
 
 /** Matches kept beyond those wanted before the worst are dropped. */
 const SLACK = 2_048
 
 /** Keeps the `limit` cheapest matches, ties by name: the same ones in whatever order they are added. */
-export class BestMatches {
+export class BestMatches<Block extends NameBlock> {
   readonly #limit: number
-  #matches: Match[] = []
+  #matches: Match<Block>[] = []
   #maxCost = Infinity
-  #isCut = false
 
   constructor(limit: number) {
     this.#limit = limit
   }
 
-  readonly add: OnMatch = (names, start, end, cost) => {
-    if (cost > this.#maxCost) {
-      this.#isCut = true
-      return
-    }
-    const name = Buffer.from(names.buffer, names.byteOffset + start, end - start).toString('latin1')
-    this.#matches.push({ name, cost })
+  readonly add: OnMatch<Block> = (block, i, cost) => {
+    if (cost > this.#maxCost) return
+    const { names, starts } = block
+    const name = Buffer.from(names.subarray(starts[i], starts[i + 1])).toString('latin1')
+    this.#matches.push({ name, cost, block, i })
     if (this.#matches.length >= this.#limit + SLACK) this.#cut()
   }
 
-  /** Returns the matches, best first, and whether there were others. */
-  result(): { readonly matches: readonly Match[]; readonly isCut: boolean } {
+  /** Returns the matches, best first. */
+  result(): readonly Match<Block>[] {
     this.#cut()
-    return { matches: this.#matches, isCut: this.#isCut }
+    return this.#matches
   }
 
   #cut(): void {
     this.#matches.sort((a, b) => a.cost - b.cost || (a.name < b.name ? -1 : 1))
     if (this.#matches.length <= this.#limit) return
-    this.#isCut = true
     this.#matches.length = this.#limit
     this.#maxCost = this.#matches.at(-1)?.cost ?? Infinity
   }
