@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { opendir, rename, rm, rmdir, stat, utimes, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isErrorCode } from '../lib/errors.ts'
+import { detectFormat, mimeOf, readStructure } from '../lib/image-metadata/index.ts'
 import { createFileWith, createFolder } from '../lib/private-files.ts'
 import { blobKey as parseBlobKey, isBlobKey } from '../storage/blobs/blob-store.ts'
 import type { Rendered } from './decoder/index.ts'
@@ -63,7 +64,7 @@ export class DerivativeFolder {
     try {
       await using file = await open(path, 'r')
       const { mtimeMs } = await file.stat()
-      const image = decode(await file.readFile())
+      const image = toRendered(await file.readFile())
       if (image === undefined) await rm(path, { force: true })
       else recordUse(path, mtimeMs)
       return image
@@ -74,15 +75,14 @@ export class DerivativeFolder {
   }
 
   /** Stores an image without flushing it. After a power cut the file is whole or too short. */
-  async write(blobKey: string, name: string, rendered: Rendered): Promise<void> {
-    const content = encode(rendered)
+  async write(blobKey: string, name: string, bytes: Uint8Array): Promise<void> {
     // A large file would evict much of the rest; and if the running sweep does not keep up, rendering again is better than a full disk.
-    if (Math.max(content.byteLength, this.#added) > this.#cap * MAX_ADDED_SHARE) return
+    if (Math.max(bytes.byteLength, this.#added) > this.#cap * MAX_ADDED_SHARE) return
     const folder = this.#folderOf(blobKey)
     try {
       await createFolder(folder)
-      await replaceFile(join(folder, name), content)
-      this.#added += diskBytes(content.byteLength)
+      await replaceFile(join(folder, name), bytes)
+      this.#added += diskBytes(bytes.byteLength)
     } catch (error) {
       // The folder may be deleted in the meantime.
       if (!isErrorCode(error, 'ENOENT')) this.#onFault('write', error)
@@ -189,14 +189,9 @@ async function replaceFile(path: string, content: Uint8Array): Promise<void> {
   }
 }
 
-/** A line with the media type and the size, then the image. */
-const encode = ({ bytes, mime }: Rendered): Buffer =>
-  Buffer.concat([Buffer.from(`${mime} ${bytes.byteLength}\n`), bytes])
-
 /** Returns undefined for a file that is not whole. */
-function decode(file: Buffer): Rendered | undefined {
-  const end = file.indexOf('\n')
-  const [mime = '', size] = file.toString('latin1', 0, end).split(' ')
-  const bytes = file.subarray(end + 1)
-  return end > 0 && bytes.byteLength === Number(size) ? { bytes, mime } : undefined
+function toRendered(bytes: Buffer): Rendered | undefined {
+  const format = detectFormat(bytes)
+  const isWhole = format !== undefined && readStructure(format, bytes).complete
+  return isWhole ? { bytes, mime: mimeOf[format] } : undefined
 }

@@ -3,7 +3,7 @@ import { readdir, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { filesUnder } from '../../test/durability/folders.ts'
-import { bytesOf, KEY, maker, MIB, openCache } from '../../test/support/derivative-caches.ts'
+import { bytesOf, KEY, maker, MIB, openCache, toWebp } from '../../test/support/derivative-caches.ts'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import type { Render } from './derivatives.ts'
 import type { Client } from '../lib/client.ts'
@@ -78,7 +78,7 @@ suite('the cache of derivatives', { timeout: 30_000 }, () => {
     for (const tear of [
       (size: number) => truncate(path, size - 1),
       () => truncate(path, 0),
-      // No line ends the header.
+      // Room without bytes.
       (size: number) => writeFile(path, Buffer.alloc(size)),
     ]) {
       const { cache } = openCache({ root: folder.path })
@@ -87,7 +87,7 @@ suite('the cache of derivatives', { timeout: 30_000 }, () => {
       await tear((await stat(path)).size)
       const before = made.count
       const again = openCache({ root: folder.path })
-      assert.ok(bytesOf(await again.cache.get(KEY, 'a', make)).equals(Buffer.alloc(1_000, 7)))
+      assert.ok(bytesOf(await again.cache.get(KEY, 'a', make)).equals(toWebp(1_000)))
       assert.equal(made.count, before + 1)
       await again.cache.close()
     }

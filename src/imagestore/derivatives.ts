@@ -82,7 +82,7 @@ export class DerivativeCache {
       if (stored !== undefined) return { kind: 'image', ...stored }
       await this.#takeTurn(flight, caller, async () => {
         const derived = await render(flight.abandoned.signal)
-        if (derived?.kind === 'image') this.#store(flight, derived, key)
+        if (derived?.kind === 'image') this.#store(flight, derived.bytes, key)
         if (derived?.kind === 'too-slow' || derived?.kind === 'crashed') this.#failed.set(key, derived)
         return derived
       })
@@ -139,14 +139,14 @@ export class DerivativeCache {
   }
 
   /** Stores an image in the background: the answer does not wait for a disk. Until then, the flight serves further requests. */
-  #store(flight: Flight, image: Rendered, key: string): void {
+  #store(flight: Flight, bytes: Uint8Array, key: string): void {
     const { blobKey, name } = flight
-    const size = image.bytes.byteLength
+    const size = bytes.byteLength
     if (this.#folder === undefined || this.#pendingBytes + size > MAX_PENDING_BYTES) return
     this.#pendingBytes += size
     flight.users++
     const pending = this.#folder
-      .write(blobKey, name, image)
+      .write(blobKey, name, bytes)
       // After the write: a deletion that commits later removes the derivative itself.
       .then(async () => {
         if (!(await this.#findExisting([blobKey])).has(blobKey)) await this.forget(blobKey)

@@ -20,13 +20,22 @@ export function openCache({ root, cap = 64 * MIB, gate = new Gate({ running: 4, 
   return { cache, folder, faults }
 }
 
+/** A WebP for those who look at its container only. */
+export function toWebp(size: number): Buffer {
+  const bytes = Buffer.alloc(size, 7)
+  bytes.write('RIFF')
+  bytes.writeUInt32LE(size - 8, 4)
+  bytes.write('WEBP', 8)
+  return bytes
+}
+
 /** An engine that makes the same of everything, and counts. */
 export function maker(size = 1_000, wait: Promise<void> = Promise.resolve()) {
   const made = { count: 0 }
   const make: Render = async () => {
     made.count++
     await wait
-    return { kind: 'image', bytes: Buffer.alloc(size, 7), mime: 'image/webp' }
+    return { kind: 'image', bytes: toWebp(size), mime: 'image/webp' }
   }
   return { made, make }
 }
