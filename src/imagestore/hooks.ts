@@ -5,7 +5,6 @@ import type { DeliveryGates } from '../deliveries/delivery-attempt.ts'
 import { Notifiers } from '../deliveries/notifiers.ts'
 import { insertDestination, type DestinationState, countWatches, insertWatch } from '../deliveries/queries.ts'
 import { newSecret } from '../deliveries/webhook.ts'
-import { accountClient } from '../lib/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import { randomId } from '../lib/random-id.ts'
 import type { Database } from '../storage/database/database.ts'
@@ -124,10 +123,6 @@ export class Hooks {
         }
       },
     })
-  }
-
-  list(accountId: number): Promise<queries.HookRow[]> {
-    return this.#options.database.readerOf(accountClient(accountId)).all(queries.findHooks(accountId))
   }
 
   /**

@@ -50,6 +50,18 @@ export const answer = (
 ): JsonSchema =>
   object({ status: constant(200), ...properties }, { description, examples: [{ status: 200, ...example }] })
 
+/** The body of a response that lists items: their number in `count`, and the items in `data`. */
+export const listAnswer = (
+  items: JsonSchema,
+  {
+    count,
+    data,
+    description,
+  }: { readonly count: string; readonly data?: string; readonly description: string },
+  example: object,
+): JsonSchema =>
+  answer({ count: integer(count), data: array(items, data) }, description, { count: 1, data: [example] })
+
 /**
  * The body of an error response. The example is the first error that the handler throws, so that there is only one text.
  * @param others that the handler throws with the same status

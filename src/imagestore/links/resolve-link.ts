@@ -120,7 +120,7 @@ export type ResolvedLink =
   | { readonly kind: 'no-format' }
   /** No application holds both the image and the watermark. */
   | { readonly kind: 'no-watermark'; readonly name: string }
-  | { readonly kind: 'refused'; readonly access: Exclude<LinkAccess, { kind: 'granted' }> }
+  | Exclude<LinkAccess, { kind: 'granted' }>
 
 /** Resolves a link: what it asks for, and whether that is allowed. @param client whose turn reads from the database use */
 export type ResolveLink = (
@@ -146,7 +146,7 @@ export function linkResolver(
     const allowed = authorizeLink(target.image, parsed, holders, clock.now())
     const isTrusted = asker === 'trusted' && allowed.kind === 'unsigned'
     const access: LinkAccess = isTrusted ? { kind: 'granted', sizes: 'exact' } : allowed
-    if (access.kind !== 'granted') return { kind: 'refused', access }
+    if (access.kind !== 'granted') return access
     const outside = areaFault(parsed.transformation, blob)
     if (outside !== undefined) return { kind: 'fault', fault: outside }
     const { transformation: wanted, expires, preset } = parsed

@@ -99,18 +99,13 @@ export function aliasRoutes(app: HttpServer, images: ImageRoutes): void {
     description:
       'Lists aliases by name. If there are more, the `Link` header has the address of the next page.',
     answers: {
-      200: schema.answer(
-        {
-          count: schema.integer('Number of aliases returned'),
-          data: schema.array(
-            schema.object(
-              { name: schema.string('Alias'), hash: schemaOf('hash'), link: LINK },
-              { title: 'Alias' },
-            ),
-          ),
-        },
-        'Aliases of the application',
-        { count: 1, data: [EXAMPLE_ALIAS] },
+      200: schema.listAnswer(
+        schema.object(
+          { name: schema.string('Alias'), hash: schemaOf('hash'), link: LINK },
+          { title: 'Alias' },
+        ),
+        { count: 'Number of aliases returned', description: 'Aliases of the application' },
+        EXAMPLE_ALIAS,
       ),
     },
 

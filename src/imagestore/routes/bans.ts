@@ -104,13 +104,10 @@ export function bansRoutes(app: HttpServer, images: ImageRoutes): void {
     operation: 'listBans',
     summary: 'List banned pictures',
     answers: {
-      200: schema.answer(
-        {
-          count: schema.integer('Number of bans'),
-          data: schema.array(schema.object(banFields, { title: 'Ban' }), 'Bans, the oldest first'),
-        },
-        'Bans of the application',
-        { count: 1, data: [EXAMPLE_BAN] },
+      200: schema.listAnswer(
+        schema.object(banFields, { title: 'Ban' }),
+        { count: 'Number of bans', data: 'Bans, the oldest first', description: 'Bans of the application' },
+        EXAMPLE_BAN,
       ),
     },
 

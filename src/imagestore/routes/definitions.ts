@@ -69,13 +69,10 @@ export function definitionRoutes(app: HttpServer, images: ImageRoutes): void {
       summary: `List ${kind.toLowerCase()}s for links`,
       description: 'Lists them by name, without those of the settings file.',
       answers: {
-        200: schema.answer(
-          {
-            count: schema.integer('Number of definitions'),
-            data: schema.array(schema.object(fields, { title: kind })),
-          },
-          'Definitions of administrators',
-          { count: 1, data: [example] },
+        200: schema.listAnswer(
+          schema.object(fields, { title: kind }),
+          { count: 'Number of definitions', description: 'Definitions of administrators' },
+          example,
         ),
       },
       async handle() {

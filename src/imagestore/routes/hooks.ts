@@ -13,7 +13,8 @@ import { text, type Parameter } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { imageErrors } from '../errors.ts'
 import { HOOK_EVENTS, type HookEvent, MAX_HOOKS, toEvents } from '../hooks.ts'
-import type { HookRow } from '../queries-settings.ts'
+import { accountClient } from '../../lib/client.ts'
+import { findHooks, type HookRow } from '../queries-settings.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
 import type { ImageRoutes } from '../open.ts'
 
@@ -53,7 +54,7 @@ const toHook = ({ id, address, filters, created_at: at, ...state }: HookRow) => 
 })
 
 export function hooksRoutes(app: HttpServer, images: ImageRoutes): void {
-  const { hooks } = images
+  const { database, hooks } = images
   simpleEndpoint(app, images, {
     route: 'POST /api/v1/imagestore/hooks',
     scopes: [],
@@ -93,31 +94,24 @@ export function hooksRoutes(app: HttpServer, images: ImageRoutes): void {
     operation: 'listHooks',
     summary: 'List webhooks for images',
     answers: {
-      200: schema.answer(
-        {
-          count: schema.integer('Number of hooks'),
-          data: schema.array(
-            schema.object(
-              {
-                ...described,
-                created: schema.string('Creation time, in UTC (RFC 3339)'),
-                ...deliveryStateFields,
-              },
-              { title: 'Hook' },
-            ),
-            'Oldest first',
-          ),
-        },
-        "The application's hooks",
-        {
-          count: 1,
-          data: [{ ...EXAMPLE_HOOK, created: '2026-01-05T13:20:30.000Z', ...DELIVERY_STATE_EXAMPLE }],
-        },
+      200: schema.listAnswer(
+        schema.object(
+          {
+            ...described,
+            created: schema.string('Creation time, in UTC (RFC 3339)'),
+            ...deliveryStateFields,
+          },
+          { title: 'Hook' },
+        ),
+        { count: 'Number of hooks', data: 'Oldest first', description: "The application's hooks" },
+        { ...EXAMPLE_HOOK, created: '2026-01-05T13:20:30.000Z', ...DELIVERY_STATE_EXAMPLE },
       ),
     },
 
     async handle({ identity }) {
-      const data = (await hooks.list(identity.accountId)).map(toHook)
+      const { accountId } = identity
+      const rows = await database.readerOf(accountClient(accountId)).all(findHooks(accountId))
+      const data = rows.map(toHook)
       return { status: 200, count: data.length, data }
     },
   })

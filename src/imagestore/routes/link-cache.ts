@@ -4,7 +4,7 @@ import { lruCache } from '../../lib/lru-cache.ts'
 import type { Delivery } from '../delivery.ts'
 import type { ImageDefinitions, ImageSettings } from '../definitions.ts'
 import type { ImageHash } from '../image-fields.ts'
-import { contentHeaders, notModifiedHeaders } from './link-responses.ts'
+import { contentHeaders } from './link-responses.ts'
 
 /** Cached links, less than a kilobyte each. */
 const MAX_LINKS = 20_000
@@ -65,7 +65,7 @@ export function createLinkCache(delivery: Delivery, definitions: Pick<ImageDefin
     entries.set(variant, {
       ...resolved,
       checkedVersion: NaN,
-      notModified: Object.entries(notModifiedHeaders(resolved.common, resolved.etag)).flat(),
+      notModified: Object.entries({ ...resolved.common, etag: resolved.etag }).flat(),
       headers: [],
       length: -1,
     })

@@ -24,18 +24,15 @@ export function linkError(link: Exclude<ResolvedLink, { kind: 'image' }>): HttpE
         `wm_${link.name}`,
         'no es válido: su imagen no es de la misma aplicación',
       )
-    case 'refused':
-      switch (link.access.kind) {
-        case 'expired':
-          return imageErrors.link_expired()
-        case 'forged':
-          // Not secret: it tells applications that sign links themselves in which order and form.
-          return imageErrors.signature_invalid().with({ fields: { signed: link.access.signed } })
-        case 'unsigned':
-          return imageErrors.signature_missing()
-        case 'no-preset':
-          return imageErrors.preset_required()
-      }
+    case 'expired':
+      return imageErrors.link_expired()
+    case 'forged':
+      // Not secret: it tells applications that sign links themselves in which order and form.
+      return imageErrors.signature_invalid().with({ fields: { signed: link.signed } })
+    case 'unsigned':
+      return imageErrors.signature_missing()
+    case 'no-preset':
+      return imageErrors.preset_required()
   }
 }
 
@@ -98,8 +95,6 @@ export function linkHeaders(
 /** Which caches may keep a response with these headers. */
 export const cacheScope = (common: Headers): string =>
   common['cache-control']?.startsWith('private') === true ? 'private' : 'public'
-
-export const notModifiedHeaders = (common: Headers, etag: string): Headers => ({ ...common, etag })
 
 /** Other types in a database that was edited by hand are not sent: a link must not serve a web page. */
 const IMAGE_MIMES: ReadonlySet<string> = new Set(Object.values(mimeOf))

@@ -15,14 +15,7 @@ import type { ResolvedLink } from '../links/resolve-link.ts'
 import { imageErrors } from '../errors.ts'
 import type { ImageRoutes } from '../open.ts'
 import { createLinkCache } from './link-cache.ts'
-import {
-  cacheScope,
-  contentHeaders,
-  linkError,
-  linkHeaders,
-  linkSchema,
-  notModifiedHeaders,
-} from './link-responses.ts'
+import { cacheScope, contentHeaders, linkError, linkHeaders, linkSchema } from './link-responses.ts'
 
 /** How often a link is resolved again because its image changed in the meantime. */
 const MAX_ATTEMPTS = 3
@@ -191,7 +184,10 @@ export function linkRoute(
     const common = linkHeaders(target.image, hash, { ...link, expires }, clock.now(), sharesVariants)
     switch (prepared.kind) {
       case 'not-modified':
-        return reply.code(304).headers(notModifiedHeaders(common, etag)).send()
+        return reply
+          .code(304)
+          .headers({ ...common, etag })
+          .send()
       case 'redirect':
         return reply
           .code(302)
