@@ -45,10 +45,12 @@ test('the examples of all commands work when pasted after a first start', { time
   process.chdir(folder.path)
   for (const line of examples.filter((one) => !OTHERS.some((other) => one.startsWith(other)))) {
     const expected = WARNS.some((one) => line.startsWith(one)) ? 1 : 0
-    // What needs no shell needs no process either.
-    if (/^[\w ./-]+$/.test(line)) {
-      const { code, stderr } = await catalejoHere(line.split(' ').slice(1))
+    // What needs a shell for its output at most needs no process.
+    const [, words, output] = /^([\w ./-]+?)(?: > ([\w.]+))?$/.exec(line) ?? []
+    if (words !== undefined) {
+      const { code, stderr, stdout } = await catalejoHere(words.split(' ').slice(1))
       assert.equal(code, expected, `${line}\n${stderr}`)
+      if (output !== undefined) await writeFile(output, stdout)
       continue
     }
     const { status, stderr } = spawnSync('bash', ['-c', `set -o pipefail; ${line}`], {

@@ -6,7 +6,7 @@ import { startImages } from '../support/image-service.ts'
 
 const small = await gradient(60, 40).png().toBuffer()
 /** Past what is kept in memory: it goes out as a stream from the store. */
-const large = await noise(800, 600).png({ compressionLevel: 0 }).toBuffer()
+const large = await noise(700, 520).png({ compressionLevel: 0 }).toBuffer()
 const svg = Buffer.from(
   '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><script>alert(1)</script></svg>',
 )

@@ -5,8 +5,8 @@ import { ENDPOINTS } from '../support/endpoints.ts'
 import { call, ENCODINGS, send, type Fields, type Reply } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 
-// Far more wrong keys than one address may send in a minute.
-const service = await startService({ flags: { 'failed-keys': '100000' } })
+// Far more wrong keys than one address may send in a minute, and small bodies for the doctor to try.
+const service = await startService({ flags: { 'failed-keys': '100000', 'max-image-bytes': '1MiB' } })
 after(() => service[Symbol.asyncDispose]())
 
 const MISSING = { status: 401, msg: 'Falta la clave de API' }

@@ -24,7 +24,7 @@ async function endWindows(ms: number): Promise<void> {
   clock.advance(ms)
 }
 
-for (const count of [1, 5, 60, 200]) {
+for (const count of [1, 60]) {
   test(`a rate of ${count}/min allows ${count}, and again after its minute`, async () => {
     const { key } = await service.newKey('grupo', 'domainwatch', limited({ rate: perMinute(count) }))
     for (let window = 0; window < 2; window++) {

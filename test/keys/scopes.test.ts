@@ -7,7 +7,8 @@ import { call, ENCODINGS, send } from '../support/http.ts'
 import { limited, OUT_OF_SCOPE } from '../support/key-limits.ts'
 import { startService } from '../support/service.ts'
 
-const service = await startService()
+// The doctor tries the largest bodies.
+const service = await startService({ flags: { 'max-image-bytes': '1MiB' } })
 after(() => service[Symbol.asyncDispose]())
 
 /** What the contract opens to limited keys; everything else takes a key of scope `full`. */

@@ -74,8 +74,15 @@ export class RawConnection {
     }
     const bodyEnd = headEnd + 4 + Number(headers['content-length'] ?? 0)
     if (this.#received.length < bodyEnd) return undefined
-    const body = this.#received.toString('utf8', headEnd + 4, bodyEnd)
+    const bytes = this.#received.subarray(headEnd + 4, bodyEnd)
     this.#received = this.#received.subarray(bodyEnd)
-    return { status: Number(statusLine.split(' ')[1]), headers, body }
+    return {
+      status: Number(statusLine.split(' ')[1]),
+      headers,
+      // Decoding megabytes of an image takes long.
+      get body() {
+        return bytes.toString()
+      },
+    }
   }
 }
