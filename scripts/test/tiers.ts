@@ -172,8 +172,8 @@ export function getPasses(tier: Tier, isWanted: (file: string) => boolean): Pass
     ofTier('default').filter((file) => isWanted(file) && isAgain(file))
   const sqlite = { database: 'sqlite', needsPostgres: false, onTwoNodes: false } as const
   const postgres = { database: 'postgres', needsPostgres: true, onTwoNodes: false } as const
-  // Some of their tests wait for a server, a browser or a deadline: a third process uses the two processors meanwhile.
-  const quiet = { concurrency: 3, isInMemory: true, sharesProcesses: true } as const
+  // Some of their tests wait for a server, a browser or a deadline: more processes use the two processors meanwhile.
+  const quiet = { concurrency: 4, isInMemory: true, sharesProcesses: true } as const
   // These files break things, and count what is left open. Much of their time is waiting for faults to begin, to be noticed and to end.
   const waiting = { concurrency: 3, isInMemory: false, sharesProcesses: false } as const
   const passes: Record<Tier, () => Pass[]> = {
@@ -181,9 +181,10 @@ export function getPasses(tier: Tier, isWanted: (file: string) => boolean): Pass
     postgres: () => {
       const hasTwoNodes = noTwoNodes() === false
       const files = [...own, ...again((file) => runsAgainOnPostgres(file, hasTwoNodes))]
-      return [{ ...postgres, ...quiet, name: 'on PostgreSQL', files }]
+      // The server has work of its own.
+      return [{ ...postgres, ...quiet, concurrency: 3, name: 'on PostgreSQL', files }]
     },
-    browser: () => [{ ...sqlite, ...quiet, name: 'browser', files: own }],
+    browser: () => [{ ...sqlite, ...quiet, concurrency: 3, name: 'browser', files: own }],
     faults: () => [{ ...sqlite, ...waiting, name: 'faults', needsPostgres: true, files: own }],
     cluster: () => [
       { ...sqlite, ...waiting, name: 'cluster', needsPostgres: true, files: own },
