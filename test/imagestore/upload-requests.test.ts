@@ -164,33 +164,6 @@ test('the key in the body is checked before info and image', async () => {
   assert.deepEqual(await send({ api: service.imageKey, image: '*' }), NO_INFO)
 })
 
-const unreadable: Readonly<Record<string, RequestInit>> = {
-  'no body': {},
-  'cut JSON': { headers: { 'content-type': 'application/json' }, body: '{"image":"AAAA"' },
-  'JSON that is no object': { headers: { 'content-type': 'application/json' }, body: '[1]' },
-  'multipart without boundary': { headers: { 'content-type': 'multipart/form-data' }, body: '--x' },
-  'multipart that does not end': {
-    headers: { 'content-type': 'multipart/form-data; boundary=x' },
-    body: '--x\r\nContent-Disposition: form-data; name="info"\r\n\r\n{}',
-  },
-}
-for (const [name, init] of Object.entries(unreadable)) {
-  test(`a body that cannot be read: ${name}`, async () => {
-    const response = await fetch(fotos.endpoint('upload'), { method: 'POST', ...init })
-    assert.deepEqual(plain(await answerOf(response)), NO_INFO)
-  })
-}
-
-test('another media type is a 415', async () => {
-  const response = await fetch(fotos.endpoint('upload'), {
-    method: 'POST',
-    headers: { 'content-type': 'image/png' },
-    body: png,
-  })
-  const { status, body } = await answerOf(response)
-  assert.deepEqual([status, body['status'], typeof body['msg']], [415, 415, 'string'])
-})
-
 test('too large an image is a 413, in the body or past its limit, and one at the limit is stored', async () => {
   const fitting = await noise(70, 80).png({ compressionLevel: 0 }).toBuffer()
   assert.ok(fitting.length < 20_000)
@@ -338,14 +311,3 @@ for (const [given, expected] of [
     assert.deepEqual({ name: body['name'], mime: body['mime'] }, expected)
   })
 }
-
-test('of a repeated field the last counts', async () => {
-  const body = new URLSearchParams([
-    ['image', 'AAAA'],
-    ['info', '{}'],
-    ['info', info],
-    ['image', encoded],
-  ])
-  const answer = await answerOf(await fetch(fotos.endpoint('upload'), { method: 'POST', body }))
-  assert.equal(answer.body['hash'], expectedHash(png))
-})
