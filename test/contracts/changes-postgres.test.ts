@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import pg from 'pg'
+import type pg from 'pg'
 import { domainChanges, logState } from '../../src/storage/database/changes/change-log.ts'
 import { toCursor, type Change } from '../../src/storage/database/changes/change.ts'
 import { postgresDialect } from '../../src/storage/database/dialect.ts'
@@ -10,11 +10,11 @@ import { DatabaseFault } from '../../src/storage/database/postgres/faults.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { propertyRuns } from '../support/effort.ts'
-import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { newDatabase, noPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
+import { openSession, runStatement } from '../support/postgres.ts'
 import { assertChained, follow, settledHead } from './heard.ts'
 
-const SKIP = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres'
 const WRITERS = 4
 const DOMAINS = domainChanges(postgresDialect)
 const NAMES = ['a', 'b', 'c']
@@ -39,17 +39,11 @@ const steps = fc.array(
   { minLength: 5, maxLength: 40 },
 )
 
-describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, timeout: 300_000 }, () => {
+describe('changes of transactions that overlap on PostgreSQL', { skip: noPostgres, timeout: 300_000 }, () => {
   async function open() {
-    const made = await makeDatabase(POSTGRES_URL ?? '', `overlap_${randomBytes(6).toString('hex')}`)
+    const made = await newDatabase()
     const database = await openPostgres(made.url)
-    const clients = await Promise.all(
-      Array.from({ length: WRITERS }, async () => {
-        const client = new pg.Client({ connectionString: made.url })
-        await client.connect()
-        return client
-      }),
-    )
+    const clients = await Promise.all(Array.from({ length: WRITERS }, () => openSession(made.url)))
     return {
       database,
       clients,
@@ -66,21 +60,18 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
      VALUES ('${name}', 1, '${agent}', '', 1, 0, '', '') ON CONFLICT (name) DO UPDATE SET agent = excluded.agent`
 
   test('changes are followed also after 2,147,483,647 transactions', async () => {
-    const made = await makeDatabase(POSTGRES_URL ?? '', `counter_${randomBytes(6).toString('hex')}`)
-    const client = new pg.Client({ connectionString: made.url })
-    await client.connect()
-    await client.query(`CREATE SCHEMA later; CREATE FUNCTION later.age(xid) RETURNS integer LANGUAGE sql
-      AS 'SELECT 2147483647'`)
-    await client.end()
+    await using made = await newDatabase()
+    await runStatement(
+      made.url,
+      `CREATE SCHEMA later; CREATE FUNCTION later.age(xid) RETURNS integer LANGUAGE sql
+      AS 'SELECT 2147483647'`,
+    )
     const later = new URL(made.url)
     later.searchParams.set('options', '-c search_path=later,public,pg_catalog')
-    {
-      await using database = await openPostgres(made.url, undefined, undefined, { listenUrl: String(later) })
-      const log = await database.first(logState())
-      assert.ok(log !== undefined)
-      assert.equal((await database.changes.since(toCursor(log.epoch, 0), 100)).kind, 'page')
-    }
-    await made.drop()
+    await using database = await openPostgres(made.url, undefined, undefined, { listenUrl: String(later) })
+    const log = await database.first(logState())
+    assert.ok(log !== undefined)
+    assert.equal((await database.changes.since(toCursor(log.epoch, 0), 100)).kind, 'page')
   })
 
   test('a closed database does not wait for changes', async () => {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import type { Client } from '../../src/lib/client.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { sql } from '../../src/storage/database/sql.ts'
-import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { newDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { changesContract } from './changes.ts'
 import { databaseContract } from './database.ts'
 import { followingContract } from './following.ts'
@@ -13,9 +12,8 @@ import { listsContract } from './lists.ts'
 if (POSTGRES_URL === undefined) {
   test('PostgreSQL', (context) => context.skip('no server: run npm run test:postgres'))
 } else {
-  const server = POSTGRES_URL
   const make = async () => {
-    const made = await makeDatabase(server, `contract_${randomBytes(6).toString('hex')}`)
+    const made = await newDatabase()
     return { open: () => openPostgres(made.url), remove: () => made.drop() }
   }
   databaseContract('PostgreSQL', make)

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { test } from 'node:test'
 import { catalejo, serve, type Served } from '../support/cli.ts'
 import { noBalancer, startBalancer, type Balancer } from '../support/balancer.ts'
 import { ADD, LIST, record } from '../support/domains.ts'
-import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { newDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
 import { call } from '../support/http.ts'
@@ -30,8 +29,7 @@ async function site(flags: readonly string[] = [], path = ''): Promise<Site> {
   const folder = stack.use(await temporaryFolder())
   const common = ['--data', folder.path]
   if (POSTGRES_URL !== undefined) {
-    const database = await makeDatabase(POSTGRES_URL, `t_${randomBytes(8).toString('hex')}`)
-    stack.defer(() => database.drop())
+    const database = stack.use(await newDatabase())
     common.push('--database-url', database.url)
   }
   const key = await newKey(common)

@@ -1,19 +1,18 @@
 /** Every statement that the service runs is explained against large tables: none goes through one that does not have to. */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import pg from 'pg'
 import { catalejo, serve, type Served } from '../support/cli.ts'
-import { makeDatabase, POSTGRES_URL, runOn, type TestDatabase } from '../support/engine.ts'
+import { newDatabase, noPostgres, runOn, type TestDatabase } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { feedsFile } from '../support/feeds.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { gradient, ImageClient, stamped } from '../support/images.ts'
+import { openSession } from '../support/postgres.ts'
 import {
   JSON_INSIDE,
   LARGE,
@@ -252,18 +251,10 @@ const NAME = 'no statement goes through a large table, but for those that want a
 
 test(`SQLite: ${NAME}`, { timeout: TIMEOUT_MS }, () => noScans({ url: '' }))
 
-test(
-  `PostgreSQL: ${NAME}`,
-  { timeout: TIMEOUT_MS, skip: POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres' },
-  async () => {
-    const made = await makeDatabase(POSTGRES_URL ?? '', `all_plans_${randomBytes(6).toString('hex')}`)
-    try {
-      await noScans(made)
-    } finally {
-      await made.drop()
-    }
-  },
-)
+test(`PostgreSQL: ${NAME}`, { timeout: TIMEOUT_MS, skip: noPostgres }, async () => {
+  await using database = await newDatabase()
+  await noScans(database)
+})
 
 async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
   await using folder = await temporaryFolder()
@@ -438,15 +429,10 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
     using analyzed = new DatabaseSync(join(data, 'catalejo.db'))
     await look('with statistics', found(analyzed))
   } else {
-    const client = new pg.Client({ connectionString: database.url })
-    await client.connect()
-    try {
-      await look('without statistics', (statement) => scansOfPostgres(client, statement, false))
-      await client.query('ANALYZE')
-      await look('with statistics', (statement) => scansOfPostgres(client, statement, true))
-    } finally {
-      await client.end()
-    }
+    await using client = await openSession(database.url)
+    await look('without statistics', (statement) => scansOfPostgres(client, statement, false))
+    await client.query('ANALYZE')
+    await look('with statistics', (statement) => scansOfPostgres(client, statement, true))
   }
   assert.deepEqual(faults, [], faults.join('\n\n'))
 }

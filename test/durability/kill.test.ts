@@ -25,31 +25,25 @@ async function kills(context: TestContext, lineage: number): Promise<void> {
   await founder.stop()
 
   for (let round = 0; round < ROUNDS / FOLDERS; round++) {
-    const victim = await startNode({ flags: { data, port: '0', 'image-workers': '1' } })
-    try {
-      await witness.verify(victim.url)
-      // A number of answers, not a time, so that a busy machine gets as much done between two kills as an idle one.
-      let awaited = Math.floor(random() * 12)
-      const first = Promise.withResolvers<void>()
-      const enough = Promise.withResolvers<void>()
-      const acknowledged = () => {
-        first.resolve()
-        if (--awaited <= 0) enough.resolve()
-      }
-      if (awaited === 0) acknowledged()
-      const clients = Array.from({ length: 3 }, () =>
-        witness.handlePictures(victim.url, random, acknowledged),
-      )
-      // Decoders take a while to start: batches wait for them, or they would be most of what is written.
-      await Promise.race([first.promise, ...clients])
-      clients.push(witness.handleBatches(victim.url, `f${lineage}r${round}`))
-      await Promise.race([enough.promise, ...clients])
-      await pause(random() * 30)
-      await victim.kill()
-      await Promise.all(clients)
-    } finally {
-      await victim.kill()
+    await using victim = await startNode({ flags: { data, port: '0', 'image-workers': '1' } })
+    await witness.verify(victim.url)
+    // A number of answers, not a time, so that a busy machine gets as much done between two kills as an idle one.
+    let awaited = Math.floor(random() * 12)
+    const first = Promise.withResolvers<void>()
+    const enough = Promise.withResolvers<void>()
+    const acknowledged = () => {
+      first.resolve()
+      if (--awaited <= 0) enough.resolve()
     }
+    if (awaited === 0) acknowledged()
+    const clients = Array.from({ length: 3 }, () => witness.handlePictures(victim.url, random, acknowledged))
+    // Decoders take a while to start: batches wait for them, or they would be most of what is written.
+    await Promise.race([first.promise, ...clients])
+    clients.push(witness.handleBatches(victim.url, `f${lineage}r${round}`))
+    await Promise.race([enough.promise, ...clients])
+    await pause(random() * 30)
+    await victim.kill()
+    await Promise.all(clients)
   }
 
   await using last = await startService({ data })

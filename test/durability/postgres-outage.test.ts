@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { OverloadError } from '../../src/lib/errors.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { add, LIST, names, record } from '../support/domains.ts'
-import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine.ts'
+import { newDatabase, noPostgres, POSTGRES_URL, type TestDatabase } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
 import { gradient, ImageClient } from '../support/images.ts'
@@ -14,11 +13,9 @@ import { runStatement } from '../support/postgres.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { eventually } from '../support/eventually.ts'
 
-const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
-
-describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => {
+describe('outages of PostgreSQL', { skip: noPostgres, timeout: 300_000 }, () => {
   async function start(flags: { password?: string } = {}) {
-    const database = await makeDatabase(POSTGRES_URL ?? '', `outage_${randomBytes(6).toString('hex')}`)
+    const database = await newDatabase()
     const url = new URL(database.url)
     url.password = flags.password ?? ''
     const service = await startService({ flags: { 'database-url': String(url) } })
@@ -62,18 +59,13 @@ describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => {
   })
 
   test('a commit is durable even if the server is configured otherwise', async () => {
-    const asynchronous = await makeDatabase(POSTGRES_URL ?? '', `commit_${randomBytes(6).toString('hex')}`)
-    const name = new URL(asynchronous.url).pathname.slice(1)
+    await using asynchronous = await newDatabase()
+    const name = nameOf(asynchronous)
     await runStatement(POSTGRES_URL ?? '', `ALTER DATABASE ${name} SET synchronous_commit = off`)
-    const database = await openPostgres(asynchronous.url)
-    try {
-      const setting = sql<{ value: string }>`SELECT current_setting('synchronous_commit') AS value`
-      assert.deepEqual(await database.first(setting), { value: 'off' })
-      assert.deepEqual(await database.transaction((tx) => tx.first(setting)), { value: 'on' })
-    } finally {
-      await database.close()
-      await asynchronous.drop()
-    }
+    await using database = await openPostgres(asynchronous.url)
+    const setting = sql<{ value: string }>`SELECT current_setting('synchronous_commit') AS value`
+    assert.deepEqual(await database.first(setting), { value: 'off' })
+    assert.deepEqual(await database.transaction((tx) => tx.first(setting)), { value: 'on' })
   })
 
   test('while it refuses connections: 503 with Retry-After; then recovers automatically', async () => {
@@ -133,61 +125,49 @@ describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => {
     await using place = await start()
     const { service, database } = place
     await using folder = await temporaryFolder()
-    const other = await startService({ flags: { 'database-url': database.url }, data: folder.path })
+    await using other = await startService({ flags: { 'database-url': database.url }, data: folder.path })
+    const { key, id } = await service.newKey('nueva', 'domainwatch')
+    const there = new ImageClient(other.url, service.imageKey)
+    const { body } = await there.upload(await gradient(30, 20).png().toBuffer())
+    const hash = String(body['hash'])
+    await add(service, [record('uno')])
+    const seen = async () => [
+      (await call(other, LIST, { query: { api: key } })).status,
+      (await names(other)).length,
+      (await there.link(hash)).status,
+    ]
+    await eventually(async () => isDeepStrictEqual(await seen(), [200, 1, 200]), 'everything is cached')
+    await eventually(async () => (await listeners(database)).length === 2, 'both nodes listen')
+    const frozen = await listeners(database)
+    await runStatement(POSTGRES_URL ?? '', `ALTER DATABASE ${nameOf(database)} ALLOW_CONNECTIONS false`)
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP')
     try {
-      const { key, id } = await service.newKey('nueva', 'domainwatch')
-      const there = new ImageClient(other.url, service.imageKey)
-      const { body } = await there.upload(await gradient(30, 20).png().toBuffer())
-      const hash = String(body['hash'])
-      await add(service, [record('uno')])
-      const seen = async () => [
-        (await call(other, LIST, { query: { api: key } })).status,
-        (await names(other)).length,
-        (await there.link(hash)).status,
-      ]
-      await eventually(async () => isDeepStrictEqual(await seen(), [200, 1, 200]), 'everything is cached')
-      await eventually(async () => (await listeners(database)).length === 2, 'both nodes listen')
-      const frozen = await listeners(database)
-      await runStatement(POSTGRES_URL ?? '', `ALTER DATABASE ${nameOf(database)} ALLOW_CONNECTIONS false`)
-      for (const pid of frozen) process.kill(pid, 'SIGSTOP')
-      try {
-        await service.revokeKey(id)
-        await add(service, [record('dos')])
-        assert.equal((await new ImageClient(service.url, service.imageKey).remove(hash)).status, 200)
-        await eventually(
-          async () => isDeepStrictEqual(await seen(), [401, 2, 404]),
-          'nothing old is answered',
-        )
-      } finally {
-        for (const pid of frozen) process.kill(pid, 'SIGCONT')
-      }
+      await service.revokeKey(id)
+      await add(service, [record('dos')])
+      assert.equal((await new ImageClient(service.url, service.imageKey).remove(hash)).status, 200)
+      await eventually(async () => isDeepStrictEqual(await seen(), [401, 2, 404]), 'nothing old is answered')
     } finally {
-      await other.stop()
+      for (const pid of frozen) process.kill(pid, 'SIGCONT')
     }
   })
 
   test('a lost listener is replaced, and an unannounced commit is noticed', async () => {
-    const database = await makeDatabase(POSTGRES_URL ?? '', `listen_${randomBytes(6).toString('hex')}`)
-    const one = await openPostgres(database.url)
-    try {
-      await eventually(async () => (await listeners(database)).length === 1)
-      const [lost] = await listeners(database)
-      await runStatement(database.url, `SELECT pg_terminate_backend(${lost})`)
-      await eventually(async () => (await listeners(database)).some((pid) => pid !== lost))
-      const before = one.version('key')
-      const [account] = await runStatement(
-        database.url,
-        `INSERT INTO accounts (name, service, created_at) VALUES ('x', 'domainwatch', 0) RETURNING id`,
-      )
-      // As a node leaves it that dies between its commit and its announcement.
-      await runStatement(
-        database.url,
-        `INSERT INTO keys (id, account_id, digest, created_at) VALUES ('k', ${String(account?.['id'])}, 'd', 0)`,
-      )
-      await eventually(async () => one.version('key') !== before)
-    } finally {
-      await one.close()
-      await database.drop()
-    }
+    await using database = await newDatabase()
+    await using one = await openPostgres(database.url)
+    await eventually(async () => (await listeners(database)).length === 1)
+    const [lost] = await listeners(database)
+    await runStatement(database.url, `SELECT pg_terminate_backend(${lost})`)
+    await eventually(async () => (await listeners(database)).some((pid) => pid !== lost))
+    const before = one.version('key')
+    const [account] = await runStatement(
+      database.url,
+      `INSERT INTO accounts (name, service, created_at) VALUES ('x', 'domainwatch', 0) RETURNING id`,
+    )
+    // As a node leaves it that dies between its commit and its announcement.
+    await runStatement(
+      database.url,
+      `INSERT INTO keys (id, account_id, digest, created_at) VALUES ('k', ${String(account?.['id'])}, 'd', 0)`,
+    )
+    await eventually(async () => one.version('key') !== before)
   })
 })

@@ -6,22 +6,21 @@ import { describe, test } from 'node:test'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { raw, sql } from '../../src/storage/database/sql.ts'
 import { catalejo, catalejoHere } from '../support/cli.ts'
-import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine.ts'
+import { newDatabase, noPostgres, POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
 import { runStatement, databaseAt, startPostgres } from '../support/postgres.ts'
 import { eventually } from '../support/eventually.ts'
 
-const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres'
 const SERVER = POSTGRES_URL ?? ''
 const PATIENCE_MS = 500
 
-describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => {
+describe('starting on PostgreSQL', { skip: noPostgres, timeout: 300_000 }, () => {
   const unique = (name: string) => `${name}_${randomBytes(6).toString('hex')}`
 
   /** A database and a role that owns nothing, both gone afterwards. */
   async function place() {
-    const database = await makeDatabase(SERVER, unique('start'))
+    const database = await newDatabase()
     const role = unique('role')
     await runStatement(SERVER, `CREATE ROLE ${role} LOGIN PASSWORD 'canario-9b41'`)
     const url = new URL(database.url)
@@ -40,21 +39,17 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => 
 
   test('commands that need an instance refuse an empty database, and leave it empty', async () => {
     await using folder = await temporaryFolder()
-    const database = await makeDatabase(SERVER, unique('empty'))
-    try {
-      for (const words of [['verify'], ['export'], ['key', 'list'], ['changes']]) {
-        const place = ['--data', `${folder.path}/data`, '--database-url', database.url]
-        const { code, stderr } = await catalejoHere([...words, ...place])
-        assert.equal(code, words[0] === 'verify' ? 2 : 1)
-        assert.match(stderr, /^catalejo: .*the PostgreSQL database is empty\n$/)
-      }
-      assert.deepEqual(
-        await runStatement(database.url, `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`),
-        [],
-      )
-    } finally {
-      await database.drop()
+    await using database = await newDatabase()
+    for (const words of [['verify'], ['export'], ['key', 'list'], ['changes']]) {
+      const place = ['--data', `${folder.path}/data`, '--database-url', database.url]
+      const { code, stderr } = await catalejoHere([...words, ...place])
+      assert.equal(code, words[0] === 'verify' ? 2 : 1)
+      assert.match(stderr, /^catalejo: .*the PostgreSQL database is empty\n$/)
     }
+    assert.deepEqual(
+      await runStatement(database.url, `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`),
+      [],
+    )
   })
 
   /** What keeps it from opening, which must never show a password. */
@@ -72,18 +67,14 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => 
   }
 
   const searched = async (url: string, faults: string[]) => {
-    const database = await openPostgres(url, undefined, (fault) => faults.push(fault.message))
-    try {
-      await database.transaction((tx) =>
-        tx.run(sql`INSERT INTO domains (name, length, agent, agent_folded, status, reserved, date_reg, date_mod)
-          VALUES ('casas', 5, 'a', 'a', 1, 0, '2026', '2026')`),
-      )
-      return await database.scanner.values(
-        sql`SELECT name FROM domains WHERE ${database.dialect.contains(raw('name'), 'asa')}`,
-      )
-    } finally {
-      await database.close()
-    }
+    await using database = await openPostgres(url, undefined, (fault) => faults.push(fault.message))
+    await database.transaction((tx) =>
+      tx.run(sql`INSERT INTO domains (name, length, agent, agent_folded, status, reserved, date_reg, date_mod)
+        VALUES ('casas', 5, 'a', 'a', 1, 0, '2026', '2026')`),
+    )
+    return await database.scanner.values(
+      sql`SELECT name FROM domains WHERE ${database.dialect.contains(raw('name'), 'asa')}`,
+    )
   }
 
   test('a wrong password, a missing role or database: one line each, immediately, exit 1', async () => {
@@ -110,26 +101,22 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => 
   })
 
   test('a rejected password is reported without showing it', async () => {
-    const server = await startPostgres(process.env['TEST_POSTGRES_BIN'], [
+    await using server = await startPostgres(process.env['TEST_POSTGRES_BIN'], [
       'password_encryption=scram-sha-256',
     ])
-    try {
-      await runStatement(server.url, `ALTER ROLE postgres PASSWORD 'right'`)
-      const [file] = await runStatement(server.url, `SELECT current_setting('hba_file') AS path`)
-      await runStatement(
-        server.url,
-        `COPY (SELECT 'host all all 127.0.0.1/32 scram-sha-256') TO '${String(file?.['path'])}'`,
-      )
-      await runStatement(server.url, 'SELECT pg_reload_conf()')
-      const url = new URL(server.url)
-      url.password = 'canario-9b41'
-      const message = await refusal(String(url))
-      assert.match(message, /password authentication failed for user "postgres" \(28P01\)/)
-      assert.doesNotMatch(message, /tried for/)
-      assert.match(await refusal(server.url), /password/)
-    } finally {
-      await server.stop()
-    }
+    await runStatement(server.url, `ALTER ROLE postgres PASSWORD 'right'`)
+    const [file] = await runStatement(server.url, `SELECT current_setting('hba_file') AS path`)
+    await runStatement(
+      server.url,
+      `COPY (SELECT 'host all all 127.0.0.1/32 scram-sha-256') TO '${String(file?.['path'])}'`,
+    )
+    await runStatement(server.url, 'SELECT pg_reload_conf()')
+    const url = new URL(server.url)
+    url.password = 'canario-9b41'
+    const message = await refusal(String(url))
+    assert.match(message, /password authentication failed for user "postgres" \(28P01\)/)
+    assert.doesNotMatch(message, /tried for/)
+    assert.match(await refusal(server.url), /password/)
   })
 
   test('an encoding other than UTF8 is rejected before anything is created', async () => {
@@ -189,7 +176,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => 
   })
 
   test('startup waits for a server that is not up yet, up to a limit', async () => {
-    const server: TestDatabase = await makeDatabase(SERVER, unique('late'))
+    await using server = await newDatabase()
     const port = await freePort()
     const url = new URL(server.url)
     const upstream = Number(url.port)
@@ -204,7 +191,6 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => 
     await (await opening).close()
     assert.match(faults[0] ?? '', /ECONNREFUSED/)
     door.close()
-    await server.drop()
   })
 })
 

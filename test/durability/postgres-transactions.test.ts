@@ -1,29 +1,25 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
-import pg from 'pg'
 import { OverloadError } from '../../src/lib/errors.ts'
 import type { Database, Transaction } from '../../src/storage/database/database.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { settledHead } from '../contracts/heard.ts'
 import { ADD, add, LIST, names, record, stored, update } from '../support/domains.ts'
-import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { newDatabase, noPostgres } from '../support/engine.ts'
 import { call, send } from '../support/http.ts'
-import { runStatement, databaseAt, startPostgres } from '../support/postgres.ts'
+import { databaseAt, openSession, runStatement, startPostgres } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
 import { eventually } from '../support/eventually.ts'
-
-const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres'
 
 const insert = (key: string) => sql`INSERT INTO blob_trash (key) VALUES (${key})`
 const rename = (from: string, to: string) => sql`UPDATE blob_trash SET key = ${to} WHERE key = ${from}`
 const keys = async (database: Database) =>
   (await database.values(sql`SELECT key FROM blob_trash ORDER BY key`)).flat()
 
-describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 300_000 }, () => {
+describe('transactions that PostgreSQL interrupts', { skip: noPostgres, timeout: 300_000 }, () => {
   async function place() {
-    const made = await makeDatabase(POSTGRES_URL ?? '', `broken_${randomBytes(6).toString('hex')}`)
+    const made = await newDatabase()
     const database = await openPostgres(made.url)
     return {
       url: made.url,
@@ -72,28 +68,19 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
       )
     await create('uno')
     const first = await settledHead(database)
-    const running = new pg.Client({ connectionString: url })
-    await running.connect()
-    try {
-      await running.query('BEGIN')
-      await running.query('SELECT pg_current_xact_id()')
-      const other = await openPostgres(url)
-      try {
-        const head = other.changes.head()
-        const version = () => other.version('account')
-        await eventually(() => version() === version(), 'it follows commits')
-        const before = version()
-        await create('dos')
-        await eventually(() => version() !== before, 'it has read the log again')
-        await running.query('COMMIT')
-        // Transactions of other databases on the server may still be older than the second one.
-        assert.ok([first, await settledHead(database)].includes(await head))
-      } finally {
-        await other.close()
-      }
-    } finally {
-      await running.end()
-    }
+    await using running = await openSession(url)
+    await running.query('BEGIN')
+    await running.query('SELECT pg_current_xact_id()')
+    await using other = await openPostgres(url)
+    const head = other.changes.head()
+    const version = () => other.version('account')
+    await eventually(() => version() === version(), 'it follows commits')
+    const before = version()
+    await create('dos')
+    await eventually(() => version() !== before, 'it has read the log again')
+    await running.query('COMMIT')
+    // Transactions of other databases on the server may still be older than the second one.
+    assert.ok([first, await settledHead(database)].includes(await head))
   })
 
   test('a connection lost during a transaction: it is retried, and nothing is stored twice', async () => {
@@ -188,43 +175,35 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
   })
 
   test('waiting too long for a lock is a 503 with Retry-After', async () => {
-    const made = await makeDatabase(POSTGRES_URL ?? '', `slow_${randomBytes(6).toString('hex')}`)
-    const service = await startService({ flags: { 'database-url': made.url } })
-    const blocker = new pg.Client({ connectionString: made.url })
-    try {
-      await add(service, [record('uno')])
-      await blocker.connect()
-      await blocker.query('BEGIN; LOCK TABLE domains IN ACCESS EXCLUSIVE MODE')
-      const api = service.domainKey
-      // The lock is held until all are answered: a request that waits without a limit never is.
-      const answers = await Promise.all([
-        // Lists are in memory, notes are not.
-        call(service, LIST, { query: { api, fields: 'note' } }),
-        call(service, LIST, { query: { api, search: 'un', fields: 'note' } }),
-        send(service, ADD, { data: [record('dos')] }, { query: { api } }),
-      ])
-      for (const answer of answers) {
-        assert.equal(answer.status, 503, answer.text)
-        assert.equal(answer.headers.get('retry-after'), '1')
-      }
-      await blocker.query('COMMIT')
-      assert.deepEqual(await names(service), ['uno'])
-      await add(service, [record('dos')])
-    } finally {
-      await blocker.end()
-      await service[Symbol.asyncDispose]()
-      await made.drop()
+    await using made = await newDatabase()
+    await using service = await startService({ flags: { 'database-url': made.url } })
+    await using blocker = await openSession(made.url)
+    await add(service, [record('uno')])
+    await blocker.query('BEGIN; LOCK TABLE domains IN ACCESS EXCLUSIVE MODE')
+    const api = service.domainKey
+    // The lock is held until all are answered: a request that waits without a limit never is.
+    const answers = await Promise.all([
+      // Lists are in memory, notes are not.
+      call(service, LIST, { query: { api, fields: 'note' } }),
+      call(service, LIST, { query: { api, search: 'un', fields: 'note' } }),
+      send(service, ADD, { data: [record('dos')] }, { query: { api } }),
+    ])
+    for (const answer of answers) {
+      assert.equal(answer.status, 503, answer.text)
+      assert.equal(answer.headers.get('retry-after'), '1')
     }
+    await blocker.query('COMMIT')
+    assert.deepEqual(await names(service), ['uno'])
+    await add(service, [record('dos')])
   })
 
   test('lists show what is committed while a transaction is open, after a start too, and what nobody announces', async () => {
-    const made = await makeDatabase(POSTGRES_URL ?? '', `open_${randomBytes(6).toString('hex')}`)
+    await using made = await newDatabase()
     const flags = { 'database-url': made.url }
-    const slow = new pg.Client({ connectionString: made.url })
+    await using slow = await openSession(made.url)
     {
       await using service = await startService({ flags })
       const order = { order: 'name', sort: 'asc' }
-      await slow.connect()
       await slow.query(`BEGIN; INSERT INTO domains (name, length, agent, agent_folded, status, reserved, date_reg, date_mod)
         VALUES ('lento', 5, 'a', 'a', 1, 0, '2026-01-01 00:00:00', '2026-01-01 00:00:00')`)
       await stored(service, [record('uno')])
@@ -243,8 +222,6 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
         assert.deepEqual(await names(node, order), ['dos', 'lento', 'tres', 'uno'])
       }
     }
-    await slow.end()
-    await made.drop()
   })
 
   /** Statements that wait for a lock. */
@@ -257,84 +234,67 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
     ).length
 
   test('the server ends statements of clients that gave up waiting', async () => {
-    const made = await makeDatabase(POSTGRES_URL ?? '', `left_${randomBytes(6).toString('hex')}`)
-    const database = await openPostgres(made.url)
-    const blocker = new pg.Client({ connectionString: made.url })
-    try {
-      await blocker.connect()
-      await blocker.query('BEGIN; LOCK TABLE blob_trash IN ACCESS EXCLUSIVE MODE')
-      // A read has no time limit at the server.
-      await assert.rejects(keys(database), OverloadError)
-      await eventually(async () => (await waitingForLocks(made.url)) === 0, 'it waits no longer')
-    } finally {
-      await blocker.end()
-      await database.close()
-      await made.drop()
-    }
+    await using made = await newDatabase()
+    await using database = await openPostgres(made.url)
+    await using blocker = await openSession(made.url)
+    await blocker.query('BEGIN; LOCK TABLE blob_trash IN ACCESS EXCLUSIVE MODE')
+    // A read has no time limit at the server.
+    await assert.rejects(keys(database), OverloadError)
+    await eventually(async () => (await waitingForLocks(made.url)) === 0, 'it waits no longer')
   })
 
   test('small transactions do not wait for large batches', async () => {
-    const made = await makeDatabase(POSTGRES_URL ?? '', `large_${randomBytes(6).toString('hex')}`)
+    await using made = await newDatabase()
     // Two of the connections are for writes.
-    const service = await startService({ flags: { 'database-url': made.url, 'database-connections': '6' } })
+    await using service = await startService({
+      flags: { 'database-url': made.url, 'database-connections': '6' },
+    })
     const { database } = service.app.context
-    const blocker = new pg.Client({ connectionString: made.url })
-    try {
-      const data = Array.from({ length: 1_001 }, (_, i) => record(`fila${i}`))
-      await stored(service, data, { encoding: 'json' })
-      const keysOfOthers = await Promise.all(
-        ['una', 'otra'].map(async (account) => (await service.newKey(account, 'domainwatch')).key),
-      )
-      await blocker.connect()
-      await blocker.query(`BEGIN; SELECT FROM domains WHERE name = 'fila0' FOR UPDATE`)
-      let answered = 0
-      const marks = data.map(({ domain }) => ({ domain, note: 'sí' }))
-      const large = keysOfOthers.map(async (key) => {
-        const { status } = await update(service, marks, { key, encoding: 'json' })
-        answered++
-        return status
-      })
-      await eventually(
-        async () => (await waitingForLocks(made.url)) + database.stats().waitingWrites === large.length,
-        'both batches',
-      )
-      await stored(service, [record('chica')])
-      assert.equal(answered, 0)
-      await blocker.query('COMMIT')
-      assert.deepEqual(await Promise.all(large), [200, 200])
-    } finally {
-      await blocker.end()
-      await service[Symbol.asyncDispose]()
-      await made.drop()
-    }
+    await using blocker = await openSession(made.url)
+    const data = Array.from({ length: 1_001 }, (_, i) => record(`fila${i}`))
+    await stored(service, data, { encoding: 'json' })
+    const keysOfOthers = await Promise.all(
+      ['una', 'otra'].map(async (account) => (await service.newKey(account, 'domainwatch')).key),
+    )
+    await blocker.query(`BEGIN; SELECT FROM domains WHERE name = 'fila0' FOR UPDATE`)
+    let answered = 0
+    const marks = data.map(({ domain }) => ({ domain, note: 'sí' }))
+    const large = keysOfOthers.map(async (key) => {
+      const { status } = await update(service, marks, { key, encoding: 'json' })
+      answered++
+      return status
+    })
+    await eventually(
+      async () => (await waitingForLocks(made.url)) + database.stats().waitingWrites === large.length,
+      'both batches',
+    )
+    await stored(service, [record('chica')])
+    assert.equal(answered, 0)
+    await blocker.query('COMMIT')
+    assert.deepEqual(await Promise.all(large), [200, 200])
   })
 
   test('a server restart: running transactions are retried, once each', async () => {
     const settings = ['synchronous_commit=on']
-    const server = await startPostgres(process.env['TEST_POSTGRES_BIN'], settings)
-    const database = await openPostgres(databaseAt(server.url, 'postgres'))
-    try {
-      for (const mode of ['fast', 'immediate'] as const) {
-        let runs = 0
-        const entered = Promise.withResolvers<void>()
-        const back = Promise.withResolvers<void>()
-        const writing = database.transaction(async (tx) => {
-          runs++
-          await tx.run(insert(mode))
-          entered.resolve()
-          await back.promise
-          await tx.run(rename(mode, `${mode} kept`))
-        })
-        await entered.promise
-        const restarted = server.restart(mode)
-        void restarted.then(back.resolve, back.reject)
-        await writing
-        assert.equal(runs, 2)
-      }
-      assert.deepEqual(await keys(database), ['fast kept', 'immediate kept'])
-    } finally {
-      await database.close()
-      await server.stop()
+    await using server = await startPostgres(process.env['TEST_POSTGRES_BIN'], settings)
+    await using database = await openPostgres(databaseAt(server.url, 'postgres'))
+    for (const mode of ['fast', 'immediate'] as const) {
+      let runs = 0
+      const entered = Promise.withResolvers<void>()
+      const back = Promise.withResolvers<void>()
+      const writing = database.transaction(async (tx) => {
+        runs++
+        await tx.run(insert(mode))
+        entered.resolve()
+        await back.promise
+        await tx.run(rename(mode, `${mode} kept`))
+      })
+      await entered.promise
+      const restarted = server.restart(mode)
+      void restarted.then(back.resolve, back.reject)
+      await writing
+      assert.equal(runs, 2)
     }
+    assert.deepEqual(await keys(database), ['fast kept', 'immediate kept'])
   })
 })

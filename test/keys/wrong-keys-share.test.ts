@@ -1,11 +1,10 @@
 /** Each wrong key and each link to an unknown image is read from the database: a client that sends many must not take all connections. */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import pg from 'pg'
-import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { newDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { ADD, add, record } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
+import { openSession } from '../support/postgres.ts'
 import { postFrom } from '../support/senders.ts'
 import { startService } from '../support/service.ts'
 
@@ -33,9 +32,7 @@ for (const [what, table, status, ask] of [
     `valid requests continue while ${what} wait for the database`,
     { skip: POSTGRES_URL === undefined, timeout: 300_000 },
     async () => {
-      const made = await makeDatabase(POSTGRES_URL ?? '', `${table}_${randomBytes(6).toString('hex')}`)
-      await using cleanup = new AsyncDisposableStack()
-      cleanup.defer(() => made.drop())
+      await using made = await newDatabase()
       await using service = await startService({ flags: { 'database-url': made.url } })
       const { url, domainKey } = service
       await add(service, [record('sitio')])
@@ -44,8 +41,7 @@ for (const [what, table, status, ask] of [
         return (await fetch(address, { signal: AbortSignal.timeout(30_000) })).status
       }
       assert.equal(await history(), 200)
-      const holder = new pg.Client({ connectionString: made.url })
-      await holder.connect()
+      await using holder = await openSession(made.url)
       await holder.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
       const unknown = Array.from({ length: REQUESTS }, (_, i) => ask(url, i))
       await eventually(async () => {
@@ -56,7 +52,6 @@ for (const [what, table, status, ask] of [
       })
       const statuses = [await history(), await history()]
       await holder.query('ROLLBACK')
-      await holder.end()
       assert.deepEqual(statuses, [200, 200])
       assert.deepEqual(new Set((await Promise.all(unknown)).map((reply) => reply.status)), new Set([status]))
     },

@@ -18,38 +18,34 @@ suite('digests on several nodes', () => {
     using receiver = await WebhookReceiver.start()
     await using one = await startService()
     await one.stop()
-    const instance = await prepareInstance(one, { 'webhook-networks': '127.0.0.0/8' }, MORNING)
+    await using instance = await prepareInstance(one, { 'webhook-networks': '127.0.0.0/8' }, MORNING)
     const planned = ({ next_digest }: Record<string, unknown>) => next_digest !== null
     const first = await instance.start()
     const { id } = await watch(first, { starts: 'dia', digest: '10:00', url: receiver.url })
     // It is the one that delivers.
     await watchUntil(first, id, planned)
     const other = await instance.start()
-    try {
-      await stored(first, [record('dia1')])
-      await stored(other, [record('dia2')])
-      assert.equal(receiver.received.length, 0)
+    await stored(first, [record('dia1')])
+    await stored(other, [record('dia2')])
+    assert.equal(receiver.received.length, 0)
 
-      // The receiver takes it, and the sender never hears of it.
-      receiver.answer = () => {}
-      await instance.setClock(MORNING + HOUR_MS)
-      await receiver.until(1)
-      await first.kill()
-      await instance.endLeases()
-      receiver.answer = (response) => void response.writeHead(204).end()
-      await receiver.until(2)
-      await deliveriesUntil(other, id, ([newest]) => newest?.['state'] === 'delivered')
-      assert.equal(new Set(receiver.received.map((each) => `${each.id} ${each.text}`)).size, 1)
-      assert.deepEqual(receiver.received[0] && namesIn(receiver.received[0]), ['dia1', 'dia2'])
+    // The receiver takes it, and the sender never hears of it.
+    receiver.answer = () => {}
+    await instance.setClock(MORNING + HOUR_MS)
+    await receiver.until(1)
+    await first.kill()
+    await instance.endLeases()
+    receiver.answer = (response) => void response.writeHead(204).end()
+    await receiver.until(2)
+    await deliveriesUntil(other, id, ([newest]) => newest?.['state'] === 'delivered')
+    assert.equal(new Set(receiver.received.map((each) => `${each.id} ${each.text}`)).size, 1)
+    assert.deepEqual(receiver.received[0] && namesIn(receiver.received[0]), ['dia1', 'dia2'])
 
-      await stored(other, [record('dia3')])
-      await watchUntil(other, id, planned)
-      await instance.setClock(MORNING + 25 * HOUR_MS)
-      await receiver.until(3)
-      await deliveriesUntil(other, id, (all) => all.length === 2 && all[0]?.['state'] === 'delivered')
-      assert.deepEqual(receiver.received.slice(2).map(namesIn), [['dia3']])
-    } finally {
-      await Promise.all([first.kill(), other.kill()])
-    }
+    await stored(other, [record('dia3')])
+    await watchUntil(other, id, planned)
+    await instance.setClock(MORNING + 25 * HOUR_MS)
+    await receiver.until(3)
+    await deliveriesUntil(other, id, (all) => all.length === 2 && all[0]?.['state'] === 'delivered')
+    assert.deepEqual(receiver.received.slice(2).map(namesIn), [['dia3']])
   })
 })

@@ -57,26 +57,22 @@ suite('feeds on several nodes', () => {
     requests.length = 0
     respond = sendList('uno.cl\ndos.cl\n')
     await using one = await startService()
-    const instance = await prepare(one)
+    await using instance = await prepare(one)
     const first = await instance.start()
     const second = await instance.start()
-    try {
-      await until(second, 'a success', ({ last_success }) => last_success === '2026-03-01 09:00:00')
-      assert.equal(requests.length, 1)
-      await instance.setClock(NOON + EVERY_MS)
-      await until(first, 'another success', ({ last_success }) => last_success === '2026-03-01 09:05:00')
-      assert.deepEqual(
-        requests.map((headers) => headers['if-none-match']),
-        [undefined, '"uno"'],
-      )
-      await first.kill()
-      await instance.endLeases()
-      await instance.setClock(NOON + 2 * EVERY_MS)
-      await until(second, 'a third success', ({ last_success }) => last_success === '2026-03-01 09:10:00')
-      assert.equal(requests.length, 3)
-    } finally {
-      await Promise.all([first.kill(), second.kill()])
-    }
+    await until(second, 'a success', ({ last_success }) => last_success === '2026-03-01 09:00:00')
+    assert.equal(requests.length, 1)
+    await instance.setClock(NOON + EVERY_MS)
+    await until(first, 'another success', ({ last_success }) => last_success === '2026-03-01 09:05:00')
+    assert.deepEqual(
+      requests.map((headers) => headers['if-none-match']),
+      [undefined, '"uno"'],
+    )
+    await first.kill()
+    await instance.endLeases()
+    await instance.setClock(NOON + 2 * EVERY_MS)
+    await until(second, 'a third success', ({ last_success }) => last_success === '2026-03-01 09:10:00')
+    assert.equal(requests.length, 3)
   })
 
   test('killed in the middle of a download and of an import, the list is imported once', async () => {
@@ -84,43 +80,39 @@ suite('feeds on several nodes', () => {
     // Half of the list, and no end.
     respond = (response) => void response.writeHead(200).write(list.slice(0, list.length / 2))
     await using one = await startService()
-    const instance = await prepare(one)
+    await using instance = await prepare(one)
     let node = await instance.start()
-    try {
-      await eventually(() => requests.length === 1, 'a download')
-      await node.kill()
-      await instance.endLeases()
-      assert.deepEqual(await instance.changes(), [0, 0, 0])
+    await eventually(() => requests.length === 1, 'a download')
+    await node.kill()
+    await instance.endLeases()
+    assert.deepEqual(await instance.changes(), [0, 0, 0])
 
-      respond = sendList(list)
-      node = await instance.start()
-      const during = await until(node, 'a part of the import', ({ last_change }) => last_change !== null)
-      await node.kill()
-      await instance.endLeases()
-      assert.equal(during?.last_success, null, 'it was killed before the end')
-      const [stored = 0] = await instance.changes()
-      assert.ok(stored > 0 && stored < LINES, `${stored} names`)
+    respond = sendList(list)
+    node = await instance.start()
+    const during = await until(node, 'a part of the import', ({ last_change }) => last_change !== null)
+    await node.kill()
+    await instance.endLeases()
+    assert.equal(during?.last_success, null, 'it was killed before the end')
+    const [stored = 0] = await instance.changes()
+    assert.ok(stored > 0 && stored < LINES, `${stored} names`)
 
-      node = await instance.start()
-      const after = await until(node, 'the end', ({ last_success }) => last_success !== null)
-      assert.deepEqual(await instance.changes(), [LINES, LINES, 1])
-      const time = '2026-03-01 09:00:00'
-      assert.deepEqual(after, {
-        ...during,
-        last_attempt: time,
-        last_success: time,
-        last_change: time,
-        complete: 1,
-        last_complete: time,
-        read: LINES,
-        changed: LINES - stored,
-        refused: 0,
-        error: null,
-        stale: 0,
-      })
-      assert.equal(requests.length, 3)
-    } finally {
-      await node.kill()
-    }
+    node = await instance.start()
+    const after = await until(node, 'the end', ({ last_success }) => last_success !== null)
+    assert.deepEqual(await instance.changes(), [LINES, LINES, 1])
+    const time = '2026-03-01 09:00:00'
+    assert.deepEqual(after, {
+      ...during,
+      last_attempt: time,
+      last_success: time,
+      last_change: time,
+      complete: 1,
+      last_complete: time,
+      read: LINES,
+      changed: LINES - stored,
+      refused: 0,
+      error: null,
+      stale: 0,
+    })
+    assert.equal(requests.length, 3)
   })
 })

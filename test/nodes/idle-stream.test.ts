@@ -28,26 +28,22 @@ async function opened(node: { readonly url: string }, api: string): Promise<Even
 
 test('an idle stream outlives the keep-alive timeout', async () => {
   await using service = await startService()
-  const node = await startNode({
+  await using node = await startNode({
     flags: { port: '0', data: service.data, 'database-url': service.databaseUrl || undefined },
     runtimeFlags: ['--import', FAST_TIME],
   })
-  try {
-    process.kill(node.pid, 'SIGUSR2')
-    await eventually(() => node.log().includes('time is fast'))
-    await using reader = await opened(node, service.domainKey)
-    // A connection on which nothing goes to and fro does not stay: the time-outs are there.
-    const idle = connect(node.port, '127.0.0.1')
-    idle.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
-    await once(idle, 'data')
-    const closed = once(idle, 'close')
+  process.kill(node.pid, 'SIGUSR2')
+  await eventually(() => node.log().includes('time is fast'))
+  await using reader = await opened(node, service.domainKey)
+  // A connection on which nothing goes to and fro does not stay: the time-outs are there.
+  const idle = connect(node.port, '127.0.0.1')
+  idle.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+  await once(idle, 'data')
+  const closed = once(idle, 'close')
 
-    const event = reader.next()
-    await eventually(() => reader.comments >= HEARTBEATS)
-    await closed
-    await stored(service, [record('por-fin')])
-    assert.equal(Object(Object((await event)?.data).record).name, 'por-fin')
-  } finally {
-    await node.stop()
-  }
+  const event = reader.next()
+  await eventually(() => reader.comments >= HEARTBEATS)
+  await closed
+  await stored(service, [record('por-fin')])
+  assert.equal(Object(Object((await event)?.data).record).name, 'por-fin')
 })

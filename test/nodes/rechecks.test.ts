@@ -20,7 +20,7 @@ const LOOKUPS_PER_SECOND = LIMITS.rechecksPerMinute / 60
 const BATCH = LOOKUPS_PER_SECOND / LOOKUPS_PER_NAME
 
 suite('re-checks on several nodes', () => {
-  test('another node looks up what is left when the one that does so is killed', async () => {
+  test('another node looks up what is left when the one that does so is killed', async (t) => {
     /** When each look-up arrived, by a monotonic clock. */
     const lookups: number[] = []
     const dns = await startScriptedDns(({ name, question }) => {
@@ -29,6 +29,7 @@ suite('re-checks on several nodes', () => {
         ? { answers: [ns(name, 'ns1.cl', 0)] }
         : { authorities: [soa('cl', 0, 0)] }
     })
+    t.after(() => dns.stop())
     await using founder = await startService({ flags: { 'recheck-every': '0' } })
     await stored(
       founder,
@@ -39,12 +40,12 @@ suite('re-checks on several nodes', () => {
       NAMES.map((domain) => ({ domain, revision: 1 })),
     )
     await founder.stop()
-    const instance = await prepareInstance(founder, { 'dns-servers': dns.address }, NOON)
+    await using instance = await prepareInstance(founder, { 'dns-servers': dns.address }, NOON)
     const checkedBy = async (node: { readonly url: string }) => {
       const { text } = await call(node, '/metrics')
       return Number(/^catalejo_dns_rechecks_total (\d+)$/m.exec(text)?.[1])
     }
-    const database = await instance.open()
+    await using database = await instance.open()
     /** Names that were looked up at this time. */
     const observedAt = async (now: number) => {
       const found = await database.first<{ count: number }>(
@@ -58,46 +59,40 @@ suite('re-checks on several nodes', () => {
     const all = NAMES.length
     await eventually(async () => (await observedAt(NOON)) === all, 'every name was looked up once')
     const second = await instance.start()
-    try {
-      lookups.length = 0
-      const tomorrow = NOON + DAY_MS
-      await instance.setClock(tomorrow)
-      await eventually(
-        async () => (await checkedBy(first)) >= all + BATCH,
-        'the first names were looked up again',
-      )
-      assert.equal(await checkedBy(second), 0)
-      await first.kill()
-      const before = lookups.length
-      const done = await observedAt(tomorrow)
-      const due = all - done
-      assert.ok(done >= BATCH && due > 0, `${done} names were looked up`)
+    lookups.length = 0
+    const tomorrow = NOON + DAY_MS
+    await instance.setClock(tomorrow)
+    await eventually(
+      async () => (await checkedBy(first)) >= all + BATCH,
+      'the first names were looked up again',
+    )
+    assert.equal(await checkedBy(second), 0)
+    await first.kill()
+    const before = lookups.length
+    const done = await observedAt(tomorrow)
+    const due = all - done
+    assert.ok(done >= BATCH && due > 0, `${done} names were looked up`)
 
-      await instance.endLeases()
-      await eventually(async () => (await checkedBy(second)) >= due, 'the others were looked up')
-      assert.equal(await observedAt(tomorrow), all)
-      assert.equal(await checkedBy(second), due)
-      // The first batch comes without a pause before it, and a busy machine may be three seconds late. Without the limit some
-      // sixty arrive within a second.
-      for (const times of [lookups.slice(0, before), lookups.slice(before)]) {
-        const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1_000
-        const most = LOOKUPS_PER_SECOND * (seconds + 4)
-        assert.ok(times.length <= most, `${times.length} look-ups in ${seconds} s`)
-      }
-      assert.ok(
-        lookups.length <= LOOKUPS_PER_NAME * (all + BATCH),
-        `${lookups.length} look-ups of ${all} names`,
-      )
-      for (const domain of NAMES) {
-        const query = { api: founder.domainKey, domain }
-        const { body } = await call(second, '/api/v1/domainwatch/history', { query })
-        const answers = Object(body).dns.map(({ dns: hosts }: { dns: string[] }) => hosts)
-        assert.deepEqual(answers, [['ns1.cl']], domain)
-      }
-    } finally {
-      await Promise.all([first.kill(), second.kill()])
-      await database.close()
-      await dns.stop()
+    await instance.endLeases()
+    await eventually(async () => (await checkedBy(second)) >= due, 'the others were looked up')
+    assert.equal(await observedAt(tomorrow), all)
+    assert.equal(await checkedBy(second), due)
+    // The first batch comes without a pause before it, and a busy machine may be three seconds late. Without the limit some
+    // sixty arrive within a second.
+    for (const times of [lookups.slice(0, before), lookups.slice(before)]) {
+      const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1_000
+      const most = LOOKUPS_PER_SECOND * (seconds + 4)
+      assert.ok(times.length <= most, `${times.length} look-ups in ${seconds} s`)
+    }
+    assert.ok(
+      lookups.length <= LOOKUPS_PER_NAME * (all + BATCH),
+      `${lookups.length} look-ups of ${all} names`,
+    )
+    for (const domain of NAMES) {
+      const query = { api: founder.domainKey, domain }
+      const { body } = await call(second, '/api/v1/domainwatch/history', { query })
+      const answers = Object(body).dns.map(({ dns: hosts }: { dns: string[] }) => hosts)
+      assert.deepEqual(answers, [['ns1.cl']], domain)
     }
   })
 })

@@ -137,23 +137,21 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
     await founder.stop()
     const blobs = testBlobsUrl(data.slice(data.lastIndexOf('/') + 1)) ?? ''
     for (let round = 0; round < ROUNDS; round++) {
-      const victim = await startNode({ flags: { data, port: '0', 'image-workers': '1', 'blobs-url': blobs } })
-      try {
-        await witness.verify(victim.url)
-        let awaited = round
-        const enough = Promise.withResolvers<void>()
-        const acknowledged = () => {
-          if (awaited-- <= 0) enough.resolve()
-        }
-        const clients = Array.from({ length: 3 }, () =>
-          witness.handlePictures(victim.url, Math.random, acknowledged),
-        )
-        await Promise.race([enough.promise, ...clients])
-        await victim.kill()
-        await Promise.all(clients)
-      } finally {
-        await victim.kill()
+      await using victim = await startNode({
+        flags: { data, port: '0', 'image-workers': '1', 'blobs-url': blobs },
+      })
+      await witness.verify(victim.url)
+      let awaited = round
+      const enough = Promise.withResolvers<void>()
+      const acknowledged = () => {
+        if (awaited-- <= 0) enough.resolve()
       }
+      const clients = Array.from({ length: 3 }, () =>
+        witness.handlePictures(victim.url, Math.random, acknowledged),
+      )
+      await Promise.race([enough.promise, ...clients])
+      await victim.kill()
+      await Promise.all(clients)
     }
     await using last = await startService({ data })
     await witness.verify(last.url, true)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { eventually } from './eventually.ts'
@@ -7,13 +7,18 @@ import { runStatement, databaseAt } from './postgres.ts'
 /** A superuser's address on the server that the runner started; undefined where it could not, or was not asked to. */
 export const POSTGRES_URL = process.env['TEST_POSTGRES_URL']
 
+/** Why tests that need PostgreSQL are skipped; false when it is here. */
+export const noPostgres =
+  POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres, test:faults or test:cluster'
+
 /** Whether services of this run stand on PostgreSQL, otherwise on SQLite. */
 const ON_POSTGRES = process.env['TEST_DATABASE'] === 'postgres'
 
 const SQLITE_BUSY = 5
 const SHORT_WAIT_MS = 20
 
-export interface TestDatabase {
+/** Disposing of it drops it. */
+export interface TestDatabase extends AsyncDisposable {
   /** What `--database-url` takes. */
   readonly url: string
   /** All that its tables hold, as text; nothing where that lies in the data folder. */
@@ -28,10 +33,18 @@ export interface TestDatabase {
 
 /** The database that belongs to a data folder: made when the folder is first used, and found again after that. */
 export async function databaseFor(folder: string): Promise<TestDatabase> {
-  if (!ON_POSTGRES)
-    return { url: '', dump: async () => Buffer.alloc(0), newestChange: async () => 0, drop: async () => {} }
+  if (!ON_POSTGRES) {
+    const drop = async () => {}
+    return {
+      url: '',
+      dump: async () => Buffer.alloc(0),
+      newestChange: async () => 0,
+      drop,
+      [Symbol.asyncDispose]: drop,
+    }
+  }
   if (POSTGRES_URL === undefined) throw new Error('TEST_DATABASE=postgres needs TEST_POSTGRES_URL')
-  return makeDatabase(POSTGRES_URL, `t_${createHash('sha256').update(folder).digest('hex').slice(0, 24)}`)
+  return openDatabase(POSTGRES_URL, `t_${createHash('sha256').update(folder).digest('hex').slice(0, 24)}`)
 }
 
 /** Runs a statement on the database of a data folder from outside. @param url empty for SQLite */
@@ -52,10 +65,17 @@ function hasRun(database: DatabaseSync, statement: string): boolean {
   }
 }
 
-export async function makeDatabase(server: string, name: string): Promise<TestDatabase> {
+/** Creates an empty database on the server of the run. */
+export function newDatabase(): Promise<TestDatabase> {
+  if (POSTGRES_URL === undefined) throw new Error('there is no PostgreSQL: skip the test')
+  return openDatabase(POSTGRES_URL, `t_${randomBytes(12).toString('hex')}`)
+}
+
+async function openDatabase(server: string, name: string): Promise<TestDatabase> {
   const [known] = await runStatement(server, `SELECT FROM pg_database WHERE datname = '${name}'`)
   if (known === undefined) await runStatement(server, `CREATE DATABASE ${name}`)
   const url = databaseAt(server, name)
+  const drop = async () => void (await runStatement(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
   return {
     url,
     async newestChange() {
@@ -76,6 +96,7 @@ export async function makeDatabase(server: string, name: string): Promise<TestDa
           .join('\n'),
       )
     },
-    drop: async () => void (await runStatement(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
+    drop,
+    [Symbol.asyncDispose]: drop,
   }
 }

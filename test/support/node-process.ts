@@ -17,8 +17,8 @@ export const KILL_WITH_PARENT: readonly string[] =
     ? ['setpriv', '--pdeathsig', 'KILL']
     : []
 
-/** `catalejo serve` in a process of its own. */
-export interface NodeProcess {
+/** `catalejo serve` in a process of its own. Disposing of it kills it. */
+export interface NodeProcess extends AsyncDisposable {
   /** Where clients find it. */
   readonly url: string
   /** Where it listens itself. */
@@ -92,6 +92,7 @@ export async function startNode(options: NodeOptions): Promise<NodeProcess> {
     child.kill(signal)
     await ended
   }
+  const kill = () => end('SIGKILL')
   return {
     url,
     port,
@@ -100,6 +101,7 @@ export async function startNode(options: NodeOptions): Promise<NodeProcess> {
     log: () => lines.join('\n'),
     ended,
     stop: () => end('SIGTERM'),
-    kill: () => end('SIGKILL'),
+    kill,
+    [Symbol.asyncDispose]: kill,
   }
 }

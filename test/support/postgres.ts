@@ -12,7 +12,8 @@ import { freePort } from './free-port.ts'
 const NOBODY = 65_534
 const READY_MS = 30_000
 
-export interface TestPostgres {
+/** Disposing of it stops it. */
+export interface TestPostgres extends AsyncDisposable {
   /** URL of the database `postgres` for a superuser. */
   readonly url: string
   readonly process: ChildProcess
@@ -100,6 +101,7 @@ export async function startPostgres(
       }
     },
     stop,
+    [Symbol.asyncDispose]: stop,
   }
 }
 
@@ -108,16 +110,19 @@ function getChildren(pid: number): number[] {
   return text.split(' ').filter(Boolean).map(Number)
 }
 
-/** Runs one statement as the superuser. */
-export async function runStatement(url: string, statement: string): Promise<Record<string, unknown>[]> {
+/** Opens a session of the superuser, such as one that holds a transaction open. Disposing of it ends it. */
+export async function openSession(url: string): Promise<pg.Client & AsyncDisposable> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  // A test may terminate it.
   client.on('error', () => {})
   await client.connect()
-  try {
-    return (await client.query<Record<string, unknown>>(statement)).rows
-  } finally {
-    await client.end()
-  }
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
+}
+
+/** Runs one statement as the superuser. */
+export async function runStatement(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  await using session = await openSession(url)
+  return (await session.query<Record<string, unknown>>(statement)).rows
 }
 
 /** The address of another database on the same server. */

@@ -85,14 +85,10 @@ export async function startTwoNodes(): Promise<TwoNodes> {
   const seats = [stack.use(await seatAt(0)), stack.use(await seatAt(1))]
 
   async function newKey(account: string, service: Service): Promise<string> {
-    const database = await openPostgres(postgres.url)
-    try {
-      const outcome = await createAccounts(database, systemClock).createKey(account, service)
-      if (outcome.kind !== 'created') throw new Error(`no key: ${outcome.kind}`)
-      return outcome.key
-    } finally {
-      await database.close()
-    }
+    await using database = await openPostgres(postgres.url)
+    const outcome = await createAccounts(database, systemClock).createKey(account, service)
+    if (outcome.kind !== 'created') throw new Error(`no key: ${outcome.kind}`)
+    return outcome.key
   }
   await newKey('nobody', 'domainwatch')
   await Promise.all(seats.map((seat) => seat.start()))

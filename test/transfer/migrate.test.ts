@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { endHold } from '../../src/storage/database/transfer-marks.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { catalejo, catalejoHere, killedAfter } from '../support/cli.ts'
-import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { newDatabase, noPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 import { succeeds } from './backups.ts'
 import { populate, keepWriting, portrait, startHere } from './portrait.ts'
-
-const noPostgres = POSTGRES_URL === undefined && 'no server: run npm run test:postgres'
 
 async function getFiles(data: string): Promise<string[]> {
   const entries = await readdir(join(data, 'blobs'), { recursive: true, withFileTypes: true })
@@ -27,43 +24,39 @@ suite('migrate', { timeout: 400_000 }, () => {
     async () => {
       await using there = await temporaryFolder()
       await using back = await temporaryFolder()
-      const database = await makeDatabase(POSTGRES_URL ?? '', `move_${randomBytes(6).toString('hex')}`)
+      await using database = await newDatabase()
+      await using service = await startHere()
+      const keys = await populate(service)
+      const before = await portrait(service, keys)
+      const to = ['--to-database-url', database.url, '--to-data', there.path]
+      const moved = await catalejoHere(['migrate', '--data', service.data, ...to])
+      assert.equal(moved.code, 0, moved.stderr)
+      assert.match(moved.stdout, /^\d+ rows; 7 images copied \(\S+ MB\), 0 there before\n$/)
+
+      const flags = { 'database-url': database.url }
+      const copy = await startHere({ data: there.path, flags })
       try {
-        await using service = await startHere()
-        const keys = await populate(service)
-        const before = await portrait(service, keys)
-        const to = ['--to-database-url', database.url, '--to-data', there.path]
-        const moved = await catalejoHere(['migrate', '--data', service.data, ...to])
-        assert.equal(moved.code, 0, moved.stderr)
-        assert.match(moved.stdout, /^\d+ rows; 7 images copied \(\S+ MB\), 0 there before\n$/)
-
-        const flags = { 'database-url': database.url }
-        const copy = await startHere({ data: there.path, flags })
-        try {
-          assert.deepEqual(await portrait(copy, keys), before)
-          // An account more, and what an application deletes and uploads.
-          await copy.newKey('nueva', 'domainwatch')
-        } finally {
-          await copy.stop()
-        }
-        // It was served: it is an instance of its own now.
-        const again = await catalejoHere(['migrate', '--data', service.data, ...to])
-        assert.equal(again.code, 1)
-        assert.match(again.stderr, /the target holds the data of another instance/)
-
-        const from = ['--data', there.path, '--database-url', database.url]
-        const returned = await catalejoHere(['migrate', ...from, '--to-data', back.path])
-        assert.equal(returned.code, 0, returned.stderr)
-        await using home = await startHere({ data: back.path })
-        const { accounts, ...rest } = before
-        assert.deepEqual(await portrait(home, keys), {
-          ...rest,
-          accounts: [...accounts, 'domainwatch nueva ["full",null,null]'].toSorted(byName),
-        })
-        await home.newKey('otra más', 'domainwatch')
+        assert.deepEqual(await portrait(copy, keys), before)
+        // An account more, and what an application deletes and uploads.
+        await copy.newKey('nueva', 'domainwatch')
       } finally {
-        await database.drop()
+        await copy.stop()
       }
+      // It was served: it is an instance of its own now.
+      const again = await catalejoHere(['migrate', '--data', service.data, ...to])
+      assert.equal(again.code, 1)
+      assert.match(again.stderr, /the target holds the data of another instance/)
+
+      const from = ['--data', there.path, '--database-url', database.url]
+      const returned = await catalejoHere(['migrate', ...from, '--to-data', back.path])
+      assert.equal(returned.code, 0, returned.stderr)
+      await using home = await startHere({ data: back.path })
+      const { accounts, ...rest } = before
+      assert.deepEqual(await portrait(home, keys), {
+        ...rest,
+        accounts: [...accounts, 'domainwatch nueva ["full",null,null]'].toSorted(byName),
+      })
+      await home.newKey('otra más', 'domainwatch')
     },
   )
 
@@ -165,23 +158,19 @@ suite('migrate', { timeout: 400_000 }, () => {
     await refused(['--to-blobs-url', 'ftp://x'], /--to-blobs-url must be s3:/, 2)
     await refused(['--to-database-url', 'mysql://x'], /--to-database-url must be postgres:/, 2)
 
-    const database = await makeDatabase(POSTGRES_URL ?? '', `move_${randomBytes(6).toString('hex')}`)
-    try {
-      const creation = ['key', 'create', '--account', 'a', '--service', 'admin']
-      await succeeds([...creation, ...data, '--database-url', database.url])
-      const same = await catalejoHere([
-        'migrate',
-        ...data,
-        '--database-url',
-        database.url,
-        '--to-database-url',
-        `${database.url}?a=b`,
-      ])
-      assert.equal(same.code, 1)
-      assert.match(same.stderr, /both addresses are of the same database/)
-    } finally {
-      await database.drop()
-    }
+    await using database = await newDatabase()
+    const creation = ['key', 'create', '--account', 'a', '--service', 'admin']
+    await succeeds([...creation, ...data, '--database-url', database.url])
+    const same = await catalejoHere([
+      'migrate',
+      ...data,
+      '--database-url',
+      database.url,
+      '--to-database-url',
+      `${database.url}?a=b`,
+    ])
+    assert.equal(same.code, 1)
+    assert.match(same.stderr, /both addresses are of the same database/)
     await other.stop()
     const forced = await catalejoHere(['migrate', ...data, '--to-data', other.data, '--force'])
     assert.equal(forced.code, 0, forced.stderr)
@@ -189,29 +178,25 @@ suite('migrate', { timeout: 400_000 }, () => {
 
   test('an instance on PostgreSQL can migrate its images alone', { skip: noPostgres }, async () => {
     await using there = await temporaryFolder()
-    const database = await makeDatabase(POSTGRES_URL ?? '', `move_${randomBytes(6).toString('hex')}`)
-    try {
-      // Names in review would be looked up at any time.
-      const flags = { 'database-url': database.url, 'blobs-url': '', 'recheck-every': '0' }
-      await using service = await startService({ flags })
-      const keys = await populate(service, 10)
-      const before = await portrait(service, keys)
-      const from = ['--data', service.data, '--database-url', database.url]
-      const moved = await catalejoHere([
-        'migrate',
-        ...from,
-        '--to-data',
-        there.path,
-        '--to-database-url',
-        database.url,
-      ])
-      assert.equal(moved.code, 0, moved.stderr)
-      assert.match(moved.stdout, /^7 images copied/)
-      await using copy = await startService({ data: there.path, flags })
-      assert.deepEqual(await portrait(copy, keys), before)
-    } finally {
-      await database.drop()
-    }
+    await using database = await newDatabase()
+    // Names in review would be looked up at any time.
+    const flags = { 'database-url': database.url, 'blobs-url': '', 'recheck-every': '0' }
+    await using service = await startService({ flags })
+    const keys = await populate(service, 10)
+    const before = await portrait(service, keys)
+    const from = ['--data', service.data, '--database-url', database.url]
+    const moved = await catalejoHere([
+      'migrate',
+      ...from,
+      '--to-data',
+      there.path,
+      '--to-database-url',
+      database.url,
+    ])
+    assert.equal(moved.code, 0, moved.stderr)
+    assert.match(moved.stdout, /^7 images copied/)
+    await using copy = await startService({ data: there.path, flags })
+    assert.deepEqual(await portrait(copy, keys), before)
   })
 })
 

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { catalejo } from '../support/cli.ts'
-import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { newDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { noS3, testBlobsUrl } from '../support/s3.ts'
 import { populate, portrait, startHere } from './portrait.ts'
@@ -27,28 +27,24 @@ suite('transfers with an object store', { skip: noS3, timeout: 400_000 }, () => 
     const id = randomBytes(6).toString('hex')
     const blobsUrl = testBlobsUrl(`move-${id}`) ?? ''
     // Where no server runs, the records stay in SQLite.
-    const database = POSTGRES_URL === undefined ? undefined : await makeDatabase(POSTGRES_URL, `move_${id}`)
+    await using database = POSTGRES_URL === undefined ? undefined : await newDatabase()
     const url = database?.url ?? ''
-    try {
-      await using service = await startHere()
-      const keys = await populate(service)
-      const before = await portrait(service, keys)
-      const to = ['--to-database-url', url, '--to-blobs-url', blobsUrl, '--to-data', there.path]
-      assert.match(await succeeds(['migrate', '--data', service.data, ...to]), /; 7 images copied/)
-      const from = ['--database-url', url, '--blobs-url', blobsUrl, '--data', there.path]
-      const copy = await startHere({
-        data: there.path,
-        flags: { 'database-url': url, 'blobs-url': blobsUrl },
-      })
-      assert.deepEqual(await portrait(copy, keys), before)
-      await copy.stop()
+    await using service = await startHere()
+    const keys = await populate(service)
+    const before = await portrait(service, keys)
+    const to = ['--to-database-url', url, '--to-blobs-url', blobsUrl, '--to-data', there.path]
+    assert.match(await succeeds(['migrate', '--data', service.data, ...to]), /; 7 images copied/)
+    const from = ['--database-url', url, '--blobs-url', blobsUrl, '--data', there.path]
+    const copy = await startHere({
+      data: there.path,
+      flags: { 'database-url': url, 'blobs-url': blobsUrl },
+    })
+    assert.deepEqual(await portrait(copy, keys), before)
+    await copy.stop()
 
-      await succeeds(['migrate', ...from, '--to-data', back.path])
-      await using home = await startHere({ data: back.path })
-      assert.deepEqual(await portrait(home, keys), before)
-    } finally {
-      await database?.drop()
-    }
+    await succeeds(['migrate', ...from, '--to-data', back.path])
+    await using home = await startHere({ data: back.path })
+    assert.deepEqual(await portrait(home, keys), before)
   })
 
   test('a backup in an object store: incremental, pruned, restored', async () => {

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
-import pg from 'pg'
 import { lastAdds } from '../../src/domainwatch/queries-records.ts'
 import type { Database } from '../../src/storage/database/database.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
 import { settledHead } from '../contracts/heard.ts'
-import { POSTGRES_URL } from '../support/engine.ts'
+import { noPostgres } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openSession } from '../support/postgres.ts'
 import {
   oldPostgres,
   oldSqlite,
@@ -19,14 +18,12 @@ import {
   type Statements,
 } from './released.ts'
 
-const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 const NOW = '2026-02-03 04:05:06'
 const HASH = 'b'.repeat(32)
 
 /** What an old node does with its own statements. Each is a transaction. */
-interface OldNode {
+interface OldNode extends AsyncDisposable {
   run(statement: Statement): Promise<void>
-  close(): Promise<void>
 }
 
 function sqliteNode(path: string): OldNode {
@@ -38,13 +35,12 @@ function sqliteNode(path: string): OldNode {
       if ('values' in statement) return void prepared.run(...statement.values)
       for (const row of statement.rows) prepared.run(...statement.constants, ...row)
     },
-    close: async () => db.close(),
+    [Symbol.asyncDispose]: async () => db.close(),
   }
 }
 
 async function postgresNode(url: string): Promise<OldNode> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
+  const client = await openSession(url)
   return {
     run: async (statement) => {
       if ('values' in statement) return void (await client.query(statement.postgres, [...statement.values]))
@@ -56,7 +52,7 @@ async function postgresNode(url: string): Promise<OldNode> {
       // It announced in its transactions.
       await client.query(`SELECT pg_notify('catalejo_changes', 'old'); COMMIT`)
     },
-    close: () => client.end(),
+    [Symbol.asyncDispose]: () => client.end(),
   }
 }
 
@@ -110,35 +106,22 @@ describe('old nodes on the new schema', { timeout: 300_000 }, () => {
     test(`${version} on SQLite: its statements work, and its changes are followed`, async () => {
       await using folder = await temporaryFolder()
       const path = await oldSqlite(version, folder.path)
-      const node = await openSqlite(path)
-      const old = sqliteNode(path)
-      try {
-        await assertOverlap(old, await toStatements(version), node)
-      } finally {
-        await Promise.all([old.close(), node.close()])
-      }
+      await using node = await openSqlite(path)
+      await using old = sqliteNode(path)
+      await assertOverlap(old, await toStatements(version), node)
     })
 
     test(
       `${version} on PostgreSQL: its statements work, and its changes are followed`,
-      { skip: NO_SERVER },
+      { skip: noPostgres },
       async () => {
-        const database = await oldPostgres(
-          version,
-          POSTGRES_URL ?? '',
-          `old_${randomBytes(6).toString('hex')}`,
-        )
-        const node = await openPostgres(database.url)
-        const old = await postgresNode(database.url)
-        try {
-          await assertOverlap(old, await toStatements(version), node)
-          for (const at of [1, 2]) await old.run(noteAdd(at))
-          const adds = await node.all(lastAdds())
-          assert.deepEqual(adds.find(({ account }) => account === 'grupo')?.added_at, 2)
-        } finally {
-          await Promise.all([old.close(), node.close()])
-          await database.drop()
-        }
+        await using database = await oldPostgres(version)
+        await using node = await openPostgres(database.url)
+        await using old = await postgresNode(database.url)
+        await assertOverlap(old, await toStatements(version), node)
+        for (const at of [1, 2]) await old.run(noteAdd(at))
+        const adds = await node.all(lastAdds())
+        assert.deepEqual(adds.find(({ account }) => account === 'grupo')?.added_at, 2)
       },
     )
   }

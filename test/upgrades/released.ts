@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import { makeDatabase, type TestDatabase } from '../support/engine.ts'
+import { newDatabase, type TestDatabase } from '../support/engine.ts'
 import { runStatement } from '../support/postgres.ts'
 
 const FOLDER = fileURLToPath(new URL('../fixtures/schemas/', import.meta.url))
@@ -47,8 +47,8 @@ export async function oldSqlite(version: string, folder: string): Promise<string
   return path
 }
 
-export async function oldPostgres(version: string, server: string, name: string): Promise<TestDatabase> {
-  const made = await makeDatabase(server, name)
+export async function oldPostgres(version: string): Promise<TestDatabase> {
+  const made = await newDatabase()
   await runStatement(made.url, await readFile(join(FOLDER, `${version}.postgres.sql`), 'utf8'))
   return made
 }

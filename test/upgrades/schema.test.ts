@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
-import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { newDatabase, noPostgres } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runStatement } from '../support/postgres.ts'
 import { NEWEST, oldPostgres, oldSqlite } from './released.ts'
 
-const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 const schema = Number(NEWEST)
-const freshName = () => `schema_${randomBytes(6).toString('hex')}`
 
 /** Without comments, and with normalized white space. */
 const normalized = (text: unknown) =>
@@ -67,23 +64,19 @@ describe('a new database has the schema of the newest release', () => {
     assert.deepEqual(sqliteSchema(path), sqliteSchema(newPath))
   })
 
-  test('on PostgreSQL', { skip: NO_SERVER }, async () => {
-    const old = await oldPostgres(NEWEST, POSTGRES_URL ?? '', freshName())
+  test('on PostgreSQL', { skip: noPostgres }, async () => {
+    await using old = await oldPostgres(NEWEST)
     // The upgrade removes it: release 0.1.0 had it for nodes from before.
     await runStatement(old.url, 'DROP FUNCTION catalejo_watch_webhook CASCADE')
-    const fresh = await makeDatabase(POSTGRES_URL ?? '', freshName())
-    try {
-      const at = (url: string) => openPostgres(url, undefined, undefined, { schema })
-      await (await at(fresh.url)).close()
-      const expected = await postgresSchema(old.url)
-      assert.ok(expected.length > 150)
-      assert.deepEqual(await postgresSchema(fresh.url), expected)
-      await (await at(old.url)).close()
-      assert.deepEqual(await postgresSchema(old.url), expected)
-      for (const { url } of [old, fresh]) await (await openPostgres(url)).close()
-      assert.deepEqual(await postgresSchema(old.url), await postgresSchema(fresh.url))
-    } finally {
-      await Promise.all([old.drop(), fresh.drop()])
-    }
+    await using fresh = await newDatabase()
+    const at = (url: string) => openPostgres(url, undefined, undefined, { schema })
+    await (await at(fresh.url)).close()
+    const expected = await postgresSchema(old.url)
+    assert.ok(expected.length > 150)
+    assert.deepEqual(await postgresSchema(fresh.url), expected)
+    await (await at(old.url)).close()
+    assert.deepEqual(await postgresSchema(old.url), expected)
+    for (const { url } of [old, fresh]) await (await openPostgres(url)).close()
+    assert.deepEqual(await postgresSchema(old.url), await postgresSchema(fresh.url))
   })
 })

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { sql } from '../../src/storage/database/sql.ts'
 import { LIST, names, record, records, stored } from '../support/domains.ts'
-import { POSTGRES_URL, runOn } from '../support/engine.ts'
+import { noPostgres, runOn } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
@@ -13,7 +12,6 @@ import { getWatches, watch, watchUntil } from '../support/watches.ts'
 import { verify, WebhookReceiver } from '../support/webhook-receiver.ts'
 import { NEWEST, oldPostgres, oldSqlite } from './released.ts'
 
-const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 const GET = '/api/v1/imagestore/get'
 const HASH = 'abcdefghijklmnopqrstuvwxyz234567'
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -197,14 +195,9 @@ describe('the service on a database of a released version', { timeout: 300_000 }
     await onPlace(folder.path, '')
   })
 
-  test('on PostgreSQL', { skip: NO_SERVER }, async () => {
+  test('on PostgreSQL', { skip: noPostgres }, async () => {
     await using folder = await temporaryFolder()
-    const name = `served_${randomBytes(6).toString('hex')}`
-    const database = await oldPostgres(NEWEST, POSTGRES_URL ?? '', name)
-    try {
-      await onPlace(folder.path, database.url)
-    } finally {
-      await database.drop()
-    }
+    await using database = await oldPostgres(NEWEST)
+    await onPlace(folder.path, database.url)
   })
 })

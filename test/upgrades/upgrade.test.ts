@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
@@ -11,7 +10,7 @@ import { schemaOf } from '../../src/storage/database/transfer-marks.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
 import { sql } from '../../src/storage/database/sql.ts'
-import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine.ts'
+import { newDatabase, noPostgres, type TestDatabase } from '../support/engine.ts'
 import { catalejoHere } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runStatement } from '../support/postgres.ts'
@@ -23,10 +22,6 @@ const HALF_WAY = fileURLToPath(new URL('./half-way.ts', import.meta.url))
 const HALF_WAY_POSTGRES = fileURLToPath(new URL('./half-way-postgres.ts', import.meta.url))
 const TOO_OLD =
   'the database is at schema 1, which no release has: if it is older than release 0.1.0, start that once'
-const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
-
-const freshName = () => `upgrade_${randomBytes(6).toString('hex')}`
-const oldDatabase = (version: string) => oldPostgres(version, POSTGRES_URL ?? '', freshName())
 
 describe('a released version’s database', { timeout: 300_000 }, () => {
   test('on SQLite: killed in the middle of a migration, it resumes', async () => {
@@ -46,43 +41,39 @@ describe('a released version’s database', { timeout: 300_000 }, () => {
     await assertUpgrades(SCHEMA, (options) => openSqlite(path, undefined, options))
   })
 
-  test('on PostgreSQL: killed in the middle of a migration, it resumes', { skip: NO_SERVER }, async () => {
-    const database = await oldDatabase(NEWEST)
-    try {
-      // Only the last step is interrupted.
-      await (await openPostgres(database.url)).close()
-      // A transaction that uses the table blocks the migration at its second statement, while others may read and write.
-      const using = runStatement(
+  test('on PostgreSQL: killed in the middle of a migration, it resumes', { skip: noPostgres }, async () => {
+    await using database = await oldPostgres(NEWEST)
+    // Only the last step is interrupted.
+    await (await openPostgres(database.url)).close()
+    // A transaction that uses the table blocks the migration at its second statement, while others may read and write.
+    const using = runStatement(
+      database.url,
+      `BEGIN; LOCK TABLE domains IN ROW EXCLUSIVE MODE; SELECT pg_sleep(60)`,
+    )
+    const blocker = await backend(database, `query LIKE '%pg_sleep(60)%'`)
+    const ended = assert.rejects(using)
+    const child = spawn(process.execPath, [HALF_WAY_POSTGRES, database.url], { stdio: 'inherit' })
+    const exited = once(child, 'exit')
+    const step = await backend(
+      database,
+      `wait_event_type = 'Lock' AND query LIKE '%CREATE TABLE next_release%'`,
+    )
+    child.kill('SIGKILL')
+    await exited
+    await runStatement(database.url, `SELECT pg_terminate_backend(${blocker})`)
+    await ended
+    await eventually(async () => {
+      const left = await runStatement(database.url, `SELECT FROM pg_stat_activity WHERE pid = ${step}`)
+      return left.length === 0
+    })
+    assert.deepEqual(
+      await runStatement(
         database.url,
-        `BEGIN; LOCK TABLE domains IN ROW EXCLUSIVE MODE; SELECT pg_sleep(60)`,
-      )
-      const blocker = await backend(database, `query LIKE '%pg_sleep(60)%'`)
-      const ended = assert.rejects(using)
-      const child = spawn(process.execPath, [HALF_WAY_POSTGRES, database.url], { stdio: 'inherit' })
-      const exited = once(child, 'exit')
-      const step = await backend(
-        database,
-        `wait_event_type = 'Lock' AND query LIKE '%CREATE TABLE next_release%'`,
-      )
-      child.kill('SIGKILL')
-      await exited
-      await runStatement(database.url, `SELECT pg_terminate_backend(${blocker})`)
-      await ended
-      await eventually(async () => {
-        const left = await runStatement(database.url, `SELECT FROM pg_stat_activity WHERE pid = ${step}`)
-        return left.length === 0
-      })
-      assert.deepEqual(
-        await runStatement(
-          database.url,
-          `SELECT version, to_regclass('next_release') AS added FROM schema_version`,
-        ),
-        [{ version: SCHEMA, added: null }],
-      )
-      await assertUpgrades(SCHEMA, (options) => openPostgres(database.url, undefined, undefined, options))
-    } finally {
-      await database.drop()
-    }
+        `SELECT version, to_regclass('next_release') AS added FROM schema_version`,
+      ),
+      [{ version: SCHEMA, added: null }],
+    )
+    await assertUpgrades(SCHEMA, (options) => openPostgres(database.url, undefined, undefined, options))
   })
 
   /** Several nodes that start together run each step from version `oldest` on once, and report what they found. */
@@ -133,34 +124,24 @@ describe('a released version’s database', { timeout: 300_000 }, () => {
     await assertCreates((options) => openSqlite(`${empty.path}/catalejo.db`, undefined, options))
   })
 
-  test('several nodes that start together on PostgreSQL migrate once', { skip: NO_SERVER }, async () => {
-    const old = await oldDatabase(RELEASED[0])
-    const empty = await makeDatabase(POSTGRES_URL ?? '', freshName())
-    try {
-      await assertUpgrades(Number(RELEASED[0]), (options) =>
-        openPostgres(old.url, undefined, undefined, options),
-      )
-      await assertCreates((options) => openPostgres(empty.url, undefined, undefined, options))
-    } finally {
-      await Promise.all([old.drop(), empty.drop()])
-    }
+  test('several nodes that start together on PostgreSQL migrate once', { skip: noPostgres }, async () => {
+    await using old = await oldPostgres(RELEASED[0])
+    await using empty = await newDatabase()
+    await assertUpgrades(Number(RELEASED[0]), (options) =>
+      openPostgres(old.url, undefined, undefined, options),
+    )
+    await assertCreates((options) => openPostgres(empty.url, undefined, undefined, options))
   })
 
-  test('of no release, on PostgreSQL: refused, and left as it is', { skip: NO_SERVER }, async () => {
+  test('of no release, on PostgreSQL: refused, and left as it is', { skip: noPostgres }, async () => {
     await using folder = await temporaryFolder()
-    const database = await makeDatabase(POSTGRES_URL ?? '', freshName())
-    try {
-      const schema = 'CREATE TABLE schema_version AS SELECT true AS only_row, 1 AS version'
-      await runStatement(database.url, schema)
-      const creation = ['key', 'create', '--account', 'nueva', '--service', 'admin', '--data', folder.path]
-      const { code, stderr } = await catalejoHere([...creation, '--database-url', database.url])
-      assert.deepEqual([code, stderr.includes(TOO_OLD)], [1, true], stderr)
-      assert.deepEqual(await runStatement(database.url, 'SELECT version FROM schema_version'), [
-        { version: 1 },
-      ])
-    } finally {
-      await database.drop()
-    }
+    await using database = await newDatabase()
+    const schema = 'CREATE TABLE schema_version AS SELECT true AS only_row, 1 AS version'
+    await runStatement(database.url, schema)
+    const creation = ['key', 'create', '--account', 'nueva', '--service', 'admin', '--data', folder.path]
+    const { code, stderr } = await catalejoHere([...creation, '--database-url', database.url])
+    assert.deepEqual([code, stderr.includes(TOO_OLD)], [1, true], stderr)
+    assert.deepEqual(await runStatement(database.url, 'SELECT version FROM schema_version'), [{ version: 1 }])
   })
 
   async function backend(database: TestDatabase, condition: string): Promise<number> {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { copyFile, readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -9,14 +8,13 @@ import { SCHEMA } from '../../src/storage/database/migrations/index.ts'
 import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
 import { catalejo, serve } from '../support/cli.ts'
 import { names, record, stored } from '../support/domains.ts'
-import { POSTGRES_URL } from '../support/engine.ts'
+import { noPostgres } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runStatement } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
 import { smallDisk } from '../support/small-disk.ts'
 import { NEWEST as OLD, oldPostgres, oldSqlite } from './released.ts'
 
-const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 const NO_DISK = process.getuid?.() !== 0 && 'only root may mount a small disk'
 const COPY = `before-schema-${SCHEMA}.db`
 const UPGRADING = new URL('../../docs/operations/upgrading.md', import.meta.url)
@@ -124,11 +122,11 @@ suite('the way back from an upgrade', { timeout: 300_000 }, () => {
     )
   })
 
-  test('on PostgreSQL, a snapshot in --backup-to that can be restored', { skip: NO_SERVER }, async () => {
+  test('on PostgreSQL, a snapshot in --backup-to that can be restored', { skip: noPostgres }, async () => {
     await using folder = await temporaryFolder()
     await using place = await temporaryFolder()
     await using target = await temporaryFolder()
-    const database = await oldPostgres(OLD, POSTGRES_URL ?? '', `back_${randomBytes(6).toString('hex')}`)
+    await using database = await oldPostgres(OLD)
     const flags = {
       'database-url': database.url,
       'blobs-url': '',
@@ -140,61 +138,50 @@ suite('the way back from an upgrade', { timeout: 300_000 }, () => {
       value,
     ])
     const version = async () => (await runStatement(database.url, 'SELECT version FROM schema_version'))[0]
-    try {
-      // The images of the fixture have no bytes: while some are missing, no snapshot is removed.
-      await runStatement(database.url, 'DELETE FROM image_uploads; DELETE FROM images; DELETE FROM blobs')
-      // A place that cannot be used prevents the upgrade.
-      const file = join(target.path, 'file')
-      await writeFile(file, '')
-      const { code, stderr } = await catalejo(['serve', '--port', '0', ...settings, '--backup-to', file])
-      assert.deepEqual([code, await version()], [1, { version: 22 }], stderr)
+    // The images of the fixture have no bytes: while some are missing, no snapshot is removed.
+    await runStatement(database.url, 'DELETE FROM image_uploads; DELETE FROM images; DELETE FROM blobs')
+    // A place that cannot be used prevents the upgrade.
+    const file = join(target.path, 'file')
+    await writeFile(file, '')
+    const { code, stderr } = await catalejo(['serve', '--port', '0', ...settings, '--backup-to', file])
+    assert.deepEqual([code, await version()], [1, { version: 22 }], stderr)
 
-      await using service = await startService({ data: folder.path, flags })
-      const [, snapshot = ''] =
-        /backed up the database of schema 22 as snapshot (\w+)/.exec(await service.log()) ?? []
-      assert.notEqual(snapshot, '', await service.log())
-      await stored({ ...service, domainKey: 'clave-del-grupo' }, [record('despues')])
-      await service.stop()
-      // Regular backups neither remove it nor are removed for it.
-      const list = async () => {
-        const { stdout } = await catalejo(['backup', 'list', ...settings])
-        return stdout
-          .split('\n')
-          .slice(1, -1)
-          .map((line) => line.split('\t')[0] ?? '')
-      }
-      for (let round = 0; round < 2; round++)
-        assert.equal((await catalejo(['backup', 'create', ...settings])).code, 0)
-      const kept = await list()
-      assert.deepEqual([kept.length, kept[0]], [2, snapshot])
-
-      const restored = await catalejo(['restore', place.path, '--snapshot', snapshot, '--data', target.path])
-      assert.equal(restored.code, 0, restored.stderr)
-      await using copy = await startService({
-        data: target.path,
-        flags: { 'database-url': '', 'blobs-url': '' },
-      })
-      const found = await names({ ...copy, domainKey: 'clave-del-grupo' })
-      assert.deepEqual([found.length, found.includes('despues')], [7, false])
-    } finally {
-      await database.drop()
+    await using service = await startService({ data: folder.path, flags })
+    const [, snapshot = ''] =
+      /backed up the database of schema 22 as snapshot (\w+)/.exec(await service.log()) ?? []
+    assert.notEqual(snapshot, '', await service.log())
+    await stored({ ...service, domainKey: 'clave-del-grupo' }, [record('despues')])
+    await service.stop()
+    // Regular backups neither remove it nor are removed for it.
+    const list = async () => {
+      const { stdout } = await catalejo(['backup', 'list', ...settings])
+      return stdout
+        .split('\n')
+        .slice(1, -1)
+        .map((line) => line.split('\t')[0] ?? '')
     }
+    for (let round = 0; round < 2; round++)
+      assert.equal((await catalejo(['backup', 'create', ...settings])).code, 0)
+    const kept = await list()
+    assert.deepEqual([kept.length, kept[0]], [2, snapshot])
+
+    const restored = await catalejo(['restore', place.path, '--snapshot', snapshot, '--data', target.path])
+    assert.equal(restored.code, 0, restored.stderr)
+    await using copy = await startService({
+      data: target.path,
+      flags: { 'database-url': '', 'blobs-url': '' },
+    })
+    const found = await names({ ...copy, domainKey: 'clave-del-grupo' })
+    assert.deepEqual([found.length, found.includes('despues')], [7, false])
   })
 
-  test('on PostgreSQL without --backup-to, the log names pg_dump', { skip: NO_SERVER }, async () => {
+  test('on PostgreSQL without --backup-to, the log names pg_dump', { skip: noPostgres }, async () => {
     await using folder = await temporaryFolder()
-    const database = await oldPostgres(OLD, POSTGRES_URL ?? '', `back_${randomBytes(6).toString('hex')}`)
-    try {
-      await using service = await startService({
-        data: folder.path,
-        flags: { 'database-url': database.url, 'blobs-url': '' },
-      })
-      assert.match(
-        await service.log(),
-        /upgrading the database without a backup: .* pg_dump before the start/,
-      )
-    } finally {
-      await database.drop()
-    }
+    await using database = await oldPostgres(OLD)
+    await using service = await startService({
+      data: folder.path,
+      flags: { 'database-url': database.url, 'blobs-url': '' },
+    })
+    assert.match(await service.log(), /upgrading the database without a backup: .* pg_dump before the start/)
   })
 })
