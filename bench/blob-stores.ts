@@ -1,7 +1,7 @@
 // Compares files with an S3 store (Ceph's gateway, entirely in memory): uploads, and originals by public links.
 import { join } from 'node:path'
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
-import { missingPrograms, startCeph } from '../test/support/ceph.ts'
+import { noCeph, startCeph } from '../test/support/ceph.ts'
 import { compare, type Sample } from './lib/compare.ts'
 import { canRotate, load, rotation } from './lib/load.ts'
 import { cpuMicros, cpuSeconds } from './lib/machine.ts'
@@ -21,9 +21,8 @@ const SIZES = [
 ]
 const SMALL_CACHE = ['--memory-cache', '8']
 
-const missing = missingPrograms()
-if (missing.length > 0) {
-  console.log(`No S3 store to measure, not installed: ${missing.join(', ')}`)
+if (noCeph !== false) {
+  console.log(`No S3 store to measure: ${noCeph}`)
 } else {
   await withWorkspace(measure)
 }
@@ -78,7 +77,7 @@ async function measure(workspace: Workspace): Promise<void> {
 /** @returns the value of `--blobs-url`; the credentials are in environment variables */
 async function startStore(workspace: Workspace): Promise<string> {
   const ceph = await startCeph()
-  workspace.keep({ stop: () => ceph[Symbol.asyncDispose]() })
+  workspace.keep({ stop: async () => ceph[Symbol.asyncDispose]() })
   process.env['AWS_ACCESS_KEY_ID'] = ceph.accessKeyId
   process.env['AWS_SECRET_ACCESS_KEY'] = ceph.secretAccessKey
   const client = new S3Client({ endpoint: ceph.endpoint, region: 'us-east-1', forcePathStyle: true })

@@ -3,8 +3,8 @@
  * file belongs to exactly one tier; some of the default tier run again on PostgreSQL.
  */
 import { globSync } from 'node:fs'
-import { missingPrograms } from '../../test/support/ceph.ts'
-import { noHaproxy } from '../../test/support/haproxy.ts'
+import { noBalancer } from '../../test/support/balancer.ts'
+import { noCeph } from '../../test/support/ceph.ts'
 import { CONTRACT } from '../../test/two-nodes/contract.ts'
 
 export const TIERS = ['default', 'postgres', 'browser', 'faults', 'cluster'] as const
@@ -95,6 +95,9 @@ export const RUN_BY_CEPH = [
   'test/s3/gateway.test.ts',
 ]
 
+/** Whether there is what two nodes need. */
+const hasTwoNodes = (noCeph || noBalancer) === false
+
 /** What one tier runs, on one database. */
 export interface Pass {
   readonly name: string
@@ -179,8 +182,7 @@ export function getPasses(tier: Tier, isWanted: (file: string) => boolean): Pass
   const passes: Record<Tier, () => Pass[]> = {
     default: () => [{ ...sqlite, ...quiet, name: 'default', files: own }],
     postgres: () => {
-      const hasTwoNodes = noTwoNodes() === false
-      const files = [...own, ...again((file) => runsAgainOnPostgres(file, hasTwoNodes))]
+      const files = [...own, ...again(runsAgainOnPostgres)]
       // The server has work of its own.
       return [{ ...postgres, ...quiet, concurrency: 3, name: 'on PostgreSQL', files }]
     },
@@ -199,24 +201,18 @@ export function getPasses(tier: Tier, isWanted: (file: string) => boolean): Pass
         ...waiting,
         name: 'the contract on two nodes',
         onTwoNodes: true,
-        files: noTwoNodes() === false ? again((file) => CONTRACT.includes(file)) : [],
+        files: hasTwoNodes ? again((file) => CONTRACT.includes(file)) : [],
       },
     ],
   }
   return passes[tier]().filter(({ files }) => files.length > 0)
 }
 
-/** Why there cannot be two nodes here; false if there can. */
-function noTwoNodes(): string | false {
-  const missing = missingPrograms()
-  return missing.length > 0 ? `not installed: ${missing.join(', ')}` : noHaproxy
-}
-
 /**
  * Whether a file of the default tier runs on PostgreSQL as well: one of a folder in which the database has a part, unless it is
  * listed above, or runs on two nodes over PostgreSQL.
  */
-function runsAgainOnPostgres(file: string, hasTwoNodes: boolean): boolean {
+function runsAgainOnPostgres(file: string): boolean {
   if (PARTLY_POSTGRES.includes(file)) return true
   if (ON_ONE_DATABASE.includes(file)) return false
   if (hasTwoNodes && CONTRACT.includes(file) && !CONTRACT_ON_ONE_NODE.includes(file)) return false

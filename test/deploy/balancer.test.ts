@@ -40,7 +40,7 @@ async function site(flags: readonly string[] = [], path = ''): Promise<Site> {
   stack.defer(async () => {
     for (const name of NODES) await nodes[name][Symbol.asyncDispose]()
   })
-  const balancer = stack.use(await startBalancer([ports.node1, ports.node2], folder.path, path))
+  const balancer = stack.use(await startBalancer([ports.node1, ports.node2], { path }))
   for (const name of NODES) await balancer.until(`nodes_ready/${name}`, ({ status }) => status === 'UP')
   return {
     balancer,

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { environmentName, settings } from '../../src/server/config/settings.ts'
 import { catalejo } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { skipWithout } from '../support/program.ts'
 
 const folder = fileURLToPath(new URL('../../deploy', import.meta.url))
 const text = (name: string) => readFile(join(folder, name), 'utf8')
@@ -31,11 +32,7 @@ test('every setting named in deploy/ exists', async () => {
   assert.ok(count > 3)
 })
 
-const noSystemd =
-  spawnSync('systemd-analyze', ['--version'], { stdio: 'ignore' }).error !== undefined &&
-  'systemd-analyze is not installed'
-
-test('the systemd unit is valid and hardened', { skip: noSystemd }, async () => {
+test('the systemd unit is valid and hardened', { skip: skipWithout('systemd-analyze') }, async () => {
   await using work = await temporaryFolder()
   const unit = join(work.path, 'catalejo.service')
   // What it starts must exist, which it does not here.

@@ -6,9 +6,9 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { serve } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { skipWithout } from '../support/program.ts'
 
-const noPromtool =
-  spawnSync('promtool', ['--version'], { stdio: 'ignore' }).error !== undefined && 'promtool is not installed'
+const noPromtool = skipWithout('promtool')
 
 test('metrics of several processes, on an address of their own, follow the conventions', async (context) => {
   await using folder = await temporaryFolder()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -12,12 +12,9 @@ import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
 import { expectedHash, gradient, ImageClient, noise } from '../support/images.ts'
-import { KILL_WITH_PARENT } from '../support/node-process.ts'
+import { skipWithout, startProgram } from '../support/program.ts'
 
-const missing = ['nginx', 'caddy', 'varnishd'].filter(
-  (name) => spawnSync(name, [name === 'caddy' ? 'version' : '-V'], { stdio: 'ignore' }).error !== undefined,
-)
-const skip = missing.length > 0 && `not installed: ${missing.join(', ')}`
+const skip = skipWithout('nginx', 'caddy', 'varnishd')
 
 interface Ports {
   readonly folder: string
@@ -203,7 +200,7 @@ for (const [name, proxy] of Object.entries({
 
 test(
   'Caddy as in deploy/ signs in whom its authentication server names',
-  { skip: missing.includes('caddy') && 'caddy is not installed', timeout: 240_000 },
+  { skip: skipWithout('caddy'), timeout: 240_000 },
   async (t) => {
     await using folder = await temporaryFolder()
     const port = await freePort()
@@ -289,7 +286,7 @@ async function start({ adapted, file, program }: Proxy, ports: Ports) {
         .end()
     })
   const isReady = async () => (await get('/catalejo/healthz')).status === 200
-  const running = await launch([...program, path], isReady, { HOME: folder })
+  const running = await startProgram([...program, path], { isReady, environment: { HOME: folder } })
   return { get, ...running }
 }
 
@@ -300,31 +297,5 @@ async function startVarnish({ folder, upstream, varnish }: Ports) {
   const options = ['-F', '-j', 'none', '-n', join(folder, 'varnish'), '-s', 'malloc,32m', '-f', path]
   const url = `http://127.0.0.1:${varnish}/catalejo/healthz`
   const isReady = async () => (await fetch(url)).status === 200
-  return launch(['varnishd', '-a', `127.0.0.1:${varnish}`, ...options], isReady)
-}
-
-/** Runs a server until it is disposed of. @param isReady may reject until then */
-async function launch(program: readonly string[], isReady: () => Promise<boolean>, environment = {}) {
-  const [command = '', ...words] = [...KILL_WITH_PARENT, ...program]
-  const child = spawn(command, words, {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, ...environment },
-  })
-  let said = ''
-  child.stderr.on('data', (chunk) => (said += String(chunk)))
-  const ended = once(child, 'exit')
-  await eventually(
-    async () => {
-      assert.equal(child.exitCode, null, said)
-      return isReady().catch(() => false)
-    },
-    () => `${program[0]} answers: ${said}`,
-  )
-  return {
-    async [Symbol.asyncDispose]() {
-      // Processes of Varnish outlive its first one if that is killed.
-      child.kill('SIGTERM')
-      await ended
-    },
-  }
+  return startProgram(['varnishd', '-a', `127.0.0.1:${varnish}`, ...options], { isReady, signal: 'SIGTERM' })
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { suite, test } from 'node:test'
@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { FASTER } from '../support/fast-time.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { gradient, stamped } from '../support/images.ts'
+import { skipWithout } from '../support/program.ts'
 import { BATCH_NOT_SAVED, waitForRecovery, IMAGE_NOT_SAVED, startSingleNode } from './single-node.ts'
 
 const FAST_TIME = fileURLToPath(new URL('../support/fast-time.ts', import.meta.url))
@@ -37,7 +38,7 @@ async function changeFlushes(pid: number, how: string): Promise<(() => Promise<v
   return undefined
 }
 
-const skip = spawnSync('strace', ['-V'], { stdio: 'ignore' }).error !== undefined && 'not installed: strace'
+const skip = skipWithout('strace')
 
 suite('a disk that cannot flush', { skip, timeout: 300_000 }, () => {
   test('acknowledges only durable writes, serves reads, and accepts writes again', async (context) => {

@@ -1,10 +1,11 @@
 import { parseError } from '../support/error-codes.ts'
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
 import { suite, test } from 'node:test'
 import { temporaryFolder } from '../support/folder.ts'
 import { expectedHash, gradient, stamped } from '../support/images.ts'
+import { skipWithout } from '../support/program.ts'
 import { RawConnection } from '../support/raw.ts'
 import { waitForRecovery, IMAGE_NOT_SAVED, startSingleNode } from './single-node.ts'
 
@@ -13,8 +14,7 @@ const OPEN_FILES = 256
 const CONNECTIONS = OPEN_FILES / 2
 const OVERLOADED = { status: 503, msg: 'El servicio está saturado, inténtelo de nuevo' }
 
-const skip =
-  spawnSync('prlimit', ['--version'], { stdio: 'ignore' }).error !== undefined && 'not installed: prlimit'
+const skip = skipWithout('prlimit')
 
 const start = (data: string) =>
   startSingleNode(data, { wrapper: ['prlimit', `--nofile=${OPEN_FILES}:${OPEN_FILES}`] })

@@ -20,7 +20,7 @@ describe('through pgbouncer in transaction mode', { skip: SKIP, timeout: 300_000
   before(async () => {
     pooler = await startPgbouncer(SERVER, SERVER_CONNECTIONS)
   })
-  after(() => pooler.stop())
+  after(() => pooler[Symbol.asyncDispose]())
 
   const through = ({ url }: TestDatabase) => pooler.at(new URL(url).pathname.slice(1))
 

@@ -1,16 +1,16 @@
-import type { KeyLimits, Service } from '../../src/http/auth/key-limits.ts'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createAccounts } from '../../src/accounts/index.ts'
+import type { KeyLimits, Service } from '../../src/http/auth/key-limits.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
+import { startBalancer } from './balancer.ts'
 import { databaseFor, runOn } from './engine.ts'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
-import { startHaproxy } from './haproxy.ts'
 import { startNode, type NodeProcess } from './node-process.ts'
 import { runStatement } from './postgres.ts'
 import { testBlobsUrl } from './s3.ts'
@@ -79,30 +79,28 @@ export async function startBalanced(options: TestServiceOptions): Promise<TestSe
   }
   const balancerPort = await freePort()
   const url = `http://127.0.0.1:${balancerPort}`
-  const nodes = await Promise.all(
-    [0, 1].map(async (index) => {
-      const folder = join(data, `node${index}`)
-      await mkdir(folder, { recursive: true })
-      return startNode({
-        flags: {
-          port: '0',
-          data: folder,
-          'database-url': database.url,
-          'blobs-url': blobsUrl,
-          'base-url': url,
-          'log-level': 'debug',
-          'image-workers': '1',
-          ...options.flags,
-        },
-        environment: { TEST_CLOCK_FILE: clockFile },
-        runtimeFlags: clock === undefined ? [] : ['--import', CLOCK],
-      })
-    }),
-  )
+  async function start(index: number): Promise<NodeProcess> {
+    const folder = join(data, `node${index}`)
+    await mkdir(folder, { recursive: true })
+    return startNode({
+      flags: {
+        port: '0',
+        data: folder,
+        'database-url': database.url,
+        'blobs-url': blobsUrl,
+        'base-url': url,
+        'log-level': 'debug',
+        'image-workers': '1',
+        ...options.flags,
+      },
+      environment: { TEST_CLOCK_FILE: clockFile },
+      runtimeFlags: clock === undefined ? [] : ['--import', CLOCK],
+    })
+  }
+  const nodes = await Promise.all([start(0), start(1)])
   stack.defer(async () => void (await Promise.all(nodes.map((node) => node.stop()))))
-  const addresses = nodes.map((node) => `http://127.0.0.1:${node.port}`)
   // Many tests read what they have just written, which another node may not have seen yet.
-  stack.use(await startHaproxy(addresses, { port: balancerPort, deal: 'by key' }))
+  stack.use(await startBalancer([nodes[0].port, nodes[1].port], { port: balancerPort, keepsKeys: true }))
   const parts = stack.move()
 
   return {

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { eventually } from './eventually.ts'
+import { temporaryFolder } from './folder.ts'
 import { freePort } from './free-port.ts'
+import { skipWithout, startProgram } from './program.ts'
 
-const CONFIGURATION = fileURLToPath(new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url))
-const LIMIT_MS = 20_000
+const CONFIGURATION = new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url)
 
-export const noBalancer =
-  spawnSync('haproxy', ['-v'], { stdio: 'ignore' }).error !== undefined && 'haproxy is not installed'
+export const noBalancer = skipWithout('haproxy')
 
 export interface Balancer extends AsyncDisposable {
   readonly url: string
@@ -28,35 +26,45 @@ export interface ServerState {
   readonly sessions: number
 }
 
+interface BalancerOptions {
+  /** Path of the nodes' base URL. */
+  readonly path?: string
+  readonly port?: number
+  /** Sends all requests of a key to one node, so that clients read their own writes, as documented for deployments. */
+  readonly keepsKeys?: boolean
+}
+
 /**
- * The balancer as `deploy/` sets it up.
+ * Starts the balancer as `deploy/` sets it up.
  * @param nodes ports on loopback
- * @param folder for its socket
- * @param path of the nodes' base URL
  */
 export async function startBalancer(
   nodes: readonly [number, number],
-  folder: string,
-  path = '',
+  { path = '', port: ownPort, keepsKeys = false }: BalancerOptions = {},
 ): Promise<Balancer> {
-  const port = await freePort()
-  const socket = join(folder, 'balancer.sock')
-  const child = spawn('haproxy', ['-db', '-f', CONFIGURATION], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: {
-      PATH: process.env['PATH'],
-      BALANCER_ADDRESS: `127.0.0.1:${port}`,
-      BALANCER_SOCKET: socket,
-      ...(path !== '' && { BALANCER_PATH: path }),
-      CATALEJO_NODE_1: `127.0.0.1:${nodes[0]}`,
-      CATALEJO_NODE_2: `127.0.0.1:${nodes[1]}`,
-    },
-  })
-  let complaints = ''
-  child.stderr.on('data', (chunk) => (complaints += String(chunk)))
-  await once(child, 'spawn')
-  const reap = () => void child.kill('SIGKILL')
-  process.once('exit', reap)
+  await using stack = new AsyncDisposableStack()
+  const folder = stack.use(await temporaryFolder())
+  const port = ownPort ?? (await freePort())
+  const url = `http://127.0.0.1:${port}`
+  const socket = join(folder.path, 'balancer.sock')
+  const configuration = join(folder.path, 'haproxy.cfg')
+  const text = await readFile(CONFIGURATION, 'utf8')
+  await writeFile(
+    configuration,
+    keepsKeys ? text.replaceAll('balance leastconn', 'balance hash url_param(api)') : text,
+  )
+  stack.use(
+    await startProgram(['haproxy', '-db', '-f', configuration], {
+      isReady: async () => (await fetch(`${url}${path}/healthz`)).ok,
+      environment: {
+        BALANCER_ADDRESS: `127.0.0.1:${port}`,
+        BALANCER_SOCKET: socket,
+        ...(path !== '' && { BALANCER_PATH: path }),
+        CATALEJO_NODE_1: `127.0.0.1:${nodes[0]}`,
+        CATALEJO_NODE_2: `127.0.0.1:${nodes[1]}`,
+      },
+    }),
+  )
 
   async function state(server: string): Promise<ServerState> {
     const [heading = '', ...lines] = (await ask(socket, 'show stat')).split('\n')
@@ -67,28 +75,12 @@ export async function startBalancer(
     return { status: row[names.indexOf('status')] ?? '', sessions: Number(row[names.indexOf('scur')]) }
   }
 
-  async function until(server: string, isSo: (state: ServerState) => boolean) {
-    const deadline = performance.now() + LIMIT_MS
-    for (;;) {
-      const now = await state(server).catch(() => undefined)
-      if (now !== undefined && isSo(now)) return
-      assert.equal(child.exitCode, null, complaints)
-      assert.ok(performance.now() < deadline, `${server} is ${JSON.stringify(now)}`)
-      await pause(20)
-    }
-  }
-
+  const parts = stack.move()
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     tell: (command) => ask(socket, command),
-    until,
-    async [Symbol.asyncDispose]() {
-      process.removeListener('exit', reap)
-      if (child.exitCode !== null || child.signalCode !== null) return
-      const exit = once(child, 'exit')
-      child.kill('SIGKILL')
-      await exit
-    },
+    until: (server, isSo) => eventually(async () => isSo(await state(server)), `${server} is as wanted`),
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }
 }
 

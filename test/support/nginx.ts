@@ -1,58 +1,34 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { eventually } from './eventually.ts'
+import { temporaryFolder } from './folder.ts'
 import { freePort } from './free-port.ts'
-import { KILL_WITH_PARENT } from './node-process.ts'
+import { skipWithout, startProgram } from './program.ts'
 
-export const noNginx =
-  spawnSync('nginx', ['-v'], { stdio: 'ignore' }).error !== undefined && 'not installed: nginx'
+export const noNginx = skipWithout('nginx')
 
-export interface Nginx {
+export interface Nginx extends AsyncDisposable {
   readonly url: string
   /** Its files. */
   readonly root: string
-  [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
- * A web server on loopback.
+ * Starts a web server on loopback.
  * @param locations the `location` blocks of its configuration
  */
 export async function startNginx(locations: string): Promise<Nginx> {
-  const folder = await mkdtemp(join(tmpdir(), 'catalejo-nginx-'))
-  const root = join(folder, 'files')
+  await using stack = new AsyncDisposableStack()
+  const folder = stack.use(await temporaryFolder())
+  const root = join(folder.path, 'files')
   await mkdir(root)
   const port = await freePort()
-  const path = join(folder, 'nginx.conf')
-  await writeFile(path, configuration(folder, root, port, locations))
-  const [program, ...words] = [...KILL_WITH_PARENT, 'nginx', '-p', folder, '-e', 'stderr', '-c', path]
-  const child = spawn(program, words, { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  child.stderr.on('data', (chunk) => (said += String(chunk)))
-  const reap = () => void child.kill('SIGKILL')
-  process.once('exit', reap)
-  const ended = once(child, 'exit')
   const url = `http://127.0.0.1:${port}`
-  await eventually(async () => {
-    if (child.exitCode !== null) throw new Error(`nginx does not start: ${said}`)
-    return fetch(url).then(
-      () => true,
-      () => false,
-    )
-  }, 'nginx answers')
-  return {
-    url,
-    root,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL')
-      await ended
-      process.removeListener('exit', reap)
-      await rm(folder, { recursive: true, force: true })
-    },
-  }
+  const path = join(folder.path, 'nginx.conf')
+  await writeFile(path, configuration(folder.path, root, port, locations))
+  const isReady = async () => (await fetch(url)).status > 0
+  stack.use(await startProgram(['nginx', '-p', folder.path, '-e', 'stderr', '-c', path], { isReady }))
+  const parts = stack.move()
+  return { url, root, [Symbol.asyncDispose]: () => parts.disposeAsync() }
 }
 
 /** One process, so that it is ours to end. */

@@ -1,36 +1,31 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chown, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { temporaryFolder } from './folder.ts'
 import { freePort } from './free-port.ts'
 import { runStatement } from './postgres.ts'
+import { skipWithout, startProgram } from './program.ts'
 
 const PROGRAM = '/usr/sbin/pgbouncer'
-const READY_MS = 30_000
 const NOBODY = 65_534
 
-/** Why tests that need the pooler are skipped; false when it is here. */
-export const noPgbouncer =
-  spawnSync(PROGRAM, ['--version'], { stdio: 'ignore' }).error !== undefined &&
-  'pgbouncer is not installed (Debian package pgbouncer)'
+export const noPgbouncer = skipWithout(PROGRAM)
 
-export interface Pgbouncer {
+export interface Pgbouncer extends AsyncDisposable {
   /** The address of the same database by way of the pooler. */
   at(database: string): string
   /** What its console says. */
   show(what: string): Promise<Record<string, unknown>[]>
-  stop(): Promise<void>
 }
 
 /** pgbouncer in transaction mode before a server, with `connections` to it for each database. */
 export async function startPgbouncer(server: string, connections: number): Promise<Pgbouncer> {
   const { hostname, port: serverPort } = new URL(server)
-  const folder = await mkdtemp(join(tmpdir(), 'catalejo-pgbouncer-'))
+  await using stack = new AsyncDisposableStack()
+  const folder = stack.use(await temporaryFolder())
   const asRoot = process.getuid?.() === 0
-  if (asRoot) await chown(folder, NOBODY, NOBODY)
+  if (asRoot) await chown(folder.path, NOBODY, NOBODY)
   const port = await freePort()
-  const file = join(folder, 'pgbouncer.ini')
+  const file = join(folder.path, 'pgbouncer.ini')
   await writeFile(
     file,
     `[databases]
@@ -44,37 +39,21 @@ admin_users = postgres
 pool_mode = transaction
 default_pool_size = ${connections}
 max_client_conn = 500
-logfile = ${join(folder, 'log')}
+logfile = ${join(folder.path, 'log')}
 `,
   )
-  // It refuses to run as root. `setpriv` lets it die with the test that started it, however that ends.
-  const user = asRoot ? ['--reuid', String(NOBODY), '--regid', String(NOBODY), '--clear-groups'] : []
-  const child = spawn('setpriv', [...user, '--pdeathsig', 'KILL', PROGRAM, '-q', file], { stdio: 'ignore' })
+  // It refuses to run as root.
+  const user = asRoot
+    ? ['setpriv', '--reuid', String(NOBODY), '--regid', String(NOBODY), '--clear-groups']
+    : []
   const at = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
-
-  async function stop() {
-    if (child.exitCode === null && child.signalCode === null) {
-      const exit = once(child, 'exit')
-      child.kill('SIGKILL')
-      await exit
-    }
-    await rm(folder, { recursive: true, force: true })
+  const own = at(new URL(server).pathname.slice(1))
+  const isReady = async () => (await runStatement(own, 'SELECT 1')).length > 0
+  stack.use(await startProgram([...user, PROGRAM, '-q', file], { isReady }))
+  const parts = stack.move()
+  return {
+    at,
+    show: (what) => runStatement(at('pgbouncer'), `SHOW ${what}`),
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }
-
-  try {
-    const deadline = Date.now() + READY_MS
-    for (;;) {
-      try {
-        await runStatement(at(new URL(server).pathname.slice(1)), 'SELECT 1')
-        break
-      } catch (error) {
-        if (child.exitCode !== null || Date.now() > deadline) throw error
-        await new Promise((resolve) => setTimeout(resolve, 50))
-      }
-    }
-  } catch (error) {
-    await stop()
-    throw error
-  }
-  return { at, show: (what) => runStatement(at('pgbouncer'), `SHOW ${what}`), stop }
 }

@@ -5,10 +5,10 @@ import { createAccounts } from '../../src/accounts/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import type { Service } from '../../src/http/auth/key-limits.ts'
+import { startBalancer } from './balancer.ts'
 import { startCeph, type Ceph } from './ceph.ts'
 import { startFaultProxy, type FaultProxy } from './fault-proxy.ts'
 import { freePort } from './free-port.ts'
-import { startHaproxy, type Balancer } from './haproxy.ts'
 import { startNode, type NodeProcess } from './node-process.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
 
@@ -17,6 +17,7 @@ const DURABLE = ['synchronous_commit=on', 'full_page_writes=on']
 
 /** One node's place: its address stays while processes come and go. */
 export interface Seat {
+  readonly port: number
   readonly url: string
   /** Undefined while it is down. */
   readonly node: NodeProcess | undefined
@@ -43,8 +44,7 @@ export async function startTwoNodes(): Promise<TwoNodes> {
   await using stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'catalejo-nodes-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const postgres = await startPostgres(process.env['TEST_POSTGRES_BIN'], DURABLE)
-  stack.defer(() => postgres.stop())
+  const postgres = stack.use(await startPostgres(process.env['TEST_POSTGRES_BIN'], DURABLE))
   const ceph = stack.use(await startCeph())
   const store = stack.use(await startFaultProxy(ceph.endpoint))
 
@@ -65,6 +65,7 @@ export async function startTwoNodes(): Promise<TwoNodes> {
     const port = await freePort()
     let node: NodeProcess | undefined
     return {
+      port,
       url: `http://127.0.0.1:${port}`,
       get node() {
         return node
@@ -82,7 +83,7 @@ export async function startTwoNodes(): Promise<TwoNodes> {
       },
     }
   }
-  const seats = [stack.use(await seatAt(0)), stack.use(await seatAt(1))]
+  const seats = [stack.use(await seatAt(0)), stack.use(await seatAt(1))] as const
 
   async function newKey(account: string, service: Service): Promise<string> {
     await using database = await openPostgres(postgres.url)
@@ -92,7 +93,7 @@ export async function startTwoNodes(): Promise<TwoNodes> {
   }
   await newKey('nobody', 'domainwatch')
   await Promise.all(seats.map((seat) => seat.start()))
-  const balancer: Balancer = stack.use(await startHaproxy(seats.map(({ url }) => url)))
+  const balancer = stack.use(await startBalancer([seats[0].port, seats[1].port]))
   const parts = stack.move()
   return {
     url: balancer.url,

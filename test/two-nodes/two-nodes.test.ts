@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { missingPrograms } from '../support/ceph.ts'
-import { noHaproxy } from '../support/haproxy.ts'
+import { noBalancer } from '../support/balancer.ts'
+import { noCeph } from '../support/ceph.ts'
 import {
   answerOf,
   bytesOf,
@@ -19,11 +19,7 @@ import { startTwoNodes } from '../support/two-nodes.ts'
 import { SHORT_FAULTS } from '../soak/faults.ts'
 import { soak } from '../soak/soak.ts'
 
-const missing = missingPrograms()
-const noCeph =
-  missing.length > 0 && `not installed: ${missing.join(', ')} (Debian: radosgw, ceph-mon, ceph-osd)`
-
-suite('two nodes behind a balancer over PostgreSQL and S3', { skip: noCeph || noHaproxy }, () => {
+suite('two nodes behind a balancer over PostgreSQL and S3', { skip: noCeph || noBalancer }, () => {
   test('all of it', { timeout: 1_800_000 }, async (context) => {
     await using place = await startTwoNodes()
 
