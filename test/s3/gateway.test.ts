@@ -5,14 +5,10 @@ import { suite, test } from 'node:test'
 import { openS3Blobs } from '../../src/storage/blobs/s3/store.ts'
 import { Staging } from '../../src/storage/blobs/staging.ts'
 import { getSweeps } from '../durability/sweeps.ts'
-import { Witness } from '../durability/witness.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { bytesOf, gradient, ImageClient, noise } from '../support/images.ts'
-import { startNode } from '../support/node-process.ts'
 import { noS3, testBlobsUrl, testLocation } from '../support/s3.ts'
 import { startService } from '../support/service.ts'
-
-const ROUNDS = 4
 
 suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
   test('serves large originals itself if configured, with safe headers', async () => {
@@ -129,34 +125,4 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
       }
     })
   }
-
-  test('keeps every acknowledged upload over kill -9', async (context) => {
-    await using founder = await startService()
-    const { data } = founder
-    const witness = new Witness(await gradient(20, 10).png().toBuffer(), founder)
-    await founder.stop()
-    const blobs = testBlobsUrl(data.slice(data.lastIndexOf('/') + 1)) ?? ''
-    for (let round = 0; round < ROUNDS; round++) {
-      await using victim = await startNode({
-        flags: { data, port: '0', 'image-workers': '1', 'blobs-url': blobs },
-      })
-      await witness.verify(victim.url)
-      let awaited = round
-      const enough = Promise.withResolvers<void>()
-      const acknowledged = () => {
-        if (awaited-- <= 0) enough.resolve()
-      }
-      const clients = Array.from({ length: 3 }, () =>
-        witness.handlePictures(victim.url, Math.random, acknowledged),
-      )
-      await Promise.race([enough.promise, ...clients])
-      await victim.kill()
-      await Promise.all(clients)
-    }
-    await using last = await startService({ data })
-    await witness.verify(last.url, true)
-    const { pictures } = witness.stored
-    context.diagnostic(`${pictures.length} pictures stored over ${ROUNDS} kills`)
-    assert.ok(pictures.length > ROUNDS / 2)
-  })
 })

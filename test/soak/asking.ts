@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Seat } from '../support/two-nodes.ts'
 
 /**
  * The longest that any request may take to its answer, right or not, whatever is broken: two waits for the database and
@@ -35,12 +34,20 @@ export class Asking {
   /** When something was broken by which responses may break off. */
   readonly #breaks: { readonly name: string | undefined; until: number }[] = []
   readonly #say: (line: string) => void
+  readonly #deadlineMs: number
   /** The moment from which on all is well again; undefined while something is broken on purpose. */
   calmSince: number | undefined
 
   /** @param say called immediately, so that a run that is stopped early shows its faults */
-  constructor(say: (line: string) => void) {
+  constructor(say: (line: string) => void, deadlineMs = DEADLINE_MS) {
     this.#say = say
+    this.#deadlineMs = deadlineMs
+  }
+
+  /** How many uploads and deletions of pictures were acknowledged. */
+  get acknowledged(): number {
+    const count = (name: string) => this.answers.get(`${name} 200`)?.count ?? 0
+    return count('upload') + count('delete')
   }
 
   violation(text: string): void {
@@ -49,8 +56,8 @@ export class Asking {
   }
 
   /** Kills a node: what is under way there breaks off. */
-  kill(seat: Seat): Promise<void> {
-    return this.breakOff(() => seat.kill())
+  kill(node: { kill(): Promise<void> }): Promise<void> {
+    return this.breakOff(() => node.kill())
   }
 
   /**
@@ -68,7 +75,7 @@ export class Asking {
   async ask(name: string, url: string, init: RequestInit = {}): Promise<Answered | Unknown> {
     const since = performance.now()
     const wasCalm = this.calmSince !== undefined && this.calmSince <= since
-    const deadline = AbortSignal.timeout(DEADLINE_MS)
+    const deadline = AbortSignal.timeout(this.#deadlineMs)
     let status: number
     let bytes: Buffer
     let type: string
@@ -80,7 +87,7 @@ export class Asking {
     } catch (error) {
       this.#note(name, 'broken', since)
       const reason = reasonOf(error)
-      if (deadline.aborted) this.violation(`${name}: no answer within ${DEADLINE_MS} ms`)
+      if (deadline.aborted) this.violation(`${name}: no answer within ${this.#deadlineMs} ms`)
       else if (!this.#mayBreakOff(name, since)) this.violation(`${name}: broke off: ${reason}`)
       return { kind: 'unknown' }
     }

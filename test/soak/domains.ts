@@ -1,9 +1,6 @@
 import { field, type Asking } from './asking.ts'
 import { History } from './history.ts'
 
-/** Domains of one group are always written together, so that a batch that is half there shows. */
-const GROUP = 5
-
 /** What all records of a group are like. */
 interface Marks {
   readonly status: number
@@ -21,18 +18,21 @@ export interface Group {
   readonly history: History<string>
 }
 
-/** Groups of domains, and how to ask for them and judge the answers. */
+/** Groups of domains, each always written together, and how to ask for them and judge the answers. */
 export class Domains {
   readonly #asking: Asking
   readonly #key: string
   readonly #lagMs: number
+  readonly #groupSize: number
   readonly all: Group[] = []
   #writes = 0
 
-  constructor(asking: Asking, key: string, lagMs: number) {
+  /** @param groupSize the more domains, the likelier a fault falls into the middle of a batch */
+  constructor(asking: Asking, key: string, lagMs: number, groupSize = 5) {
     this.#asking = asking
     this.#key = key
     this.#lagMs = lagMs
+    this.#groupSize = groupSize
   }
 
   fresh(mark: string): Group {
@@ -72,7 +72,7 @@ export class Domains {
 
   /** @returns what was found */
   async list(url: string, { mark, history }: Group): Promise<string | undefined> {
-    const query = new URLSearchParams({ api: this.#key, search: mark })
+    const query = new URLSearchParams({ api: this.#key, search: mark, limit: '1024' })
     const answer = await this.#asking.ask('list', `${url}/api/v1/domainwatch/list?${query}`)
     if (answer.kind === 'unknown') return undefined
     const data = field(answer.body, 'data')
@@ -80,7 +80,7 @@ export class Domains {
     const found = new Set(records.map((record) => textOf(record)))
     const [only] = found
     const state = records.length === 0 ? ABSENT : only
-    const isWhole = records.length === 0 || (records.length === GROUP && found.size === 1)
+    const isWhole = records.length === 0 || (records.length === this.#groupSize && found.size === 1)
     const may = history.mayBeRead(answer.since, this.#lagMs)
     if (answer.status !== 200 || !isWhole || state === undefined || !may.has(state)) {
       const expected = [...may].join(' or ')
@@ -101,7 +101,7 @@ export class Domains {
     const ended = history.attempt((before) =>
       textOf(change(before === ABSENT ? undefined : JSON.parse(before))),
     )
-    const data = Array.from({ length: GROUP }, (_, index) => record(`${mark}${index}`))
+    const data = Array.from({ length: this.#groupSize }, (_, index) => record(`${mark}${index}`))
     const answer = await this.#asking.ask(
       endpoint,
       `${url}/api/v1/domainwatch/${endpoint}?api=${this.#key}`,
@@ -112,7 +112,7 @@ export class Domains {
       },
     )
     if (answer.kind === 'unknown') return ended('unknown')
-    if (answer.status === 200 && field(answer.body, 'count') === GROUP) return ended('done')
+    if (answer.status === 200 && field(answer.body, 'count') === this.#groupSize) return ended('done')
     this.#asking.violation(`${endpoint} of ${mark}: wrong answer ${answer.status} ${String(answer.bytes)}`)
   }
 }

@@ -8,6 +8,7 @@ import { Pictures } from './pictures.ts'
 import { healed } from './probe.ts'
 import { randomFrom } from '../support/random.ts'
 import { runTraffic } from './traffic.ts'
+import { verify } from './verify.ts'
 
 /** By which a node may be behind what another one wrote: what the database interface promises. */
 const LAG_MS = 3_000
@@ -70,41 +71,9 @@ export async function soak(place: TwoNodes, { seed, faults, forMs, say }: SoakOp
   await pause(CALM_MS)
   stopping.abort()
   await traffic.catch(() => {})
-  await verify(place, asking, pictures, domains, say)
-  for (const [name, { count, slowestMs }] of [...asking.answers].toSorted(([one], [other]) =>
-    one < other ? -1 : 1,
-  )) {
-    say(`${name}: ${count}, slowest ${Math.round(slowestMs)} ms`)
-  }
-  return asking.violations
-}
-
-/** Compares all that there is with the journal, on both nodes. */
-async function verify(
-  place: TwoNodes,
-  asking: Asking,
-  pictures: Pictures,
-  domains: Domains,
-  say: (line: string) => void,
-): Promise<void> {
   // From now on nothing is behind any more.
   await pause(LAG_MS)
-  for (const { url } of place.seats) {
-    await forEach(domains.all, async (group) => {
-      const state = await domains.list(url, group)
-      if (state === undefined) asking.violation(`no answer about ${group.mark}`)
-      else group.history.settle(state)
-    })
-    await forEach(pictures.all, async (picture) => {
-      const held: (boolean | undefined)[] = []
-      for (const key of picture.records.keys()) held.push(await pictures.get(url, key, picture))
-      const shown = [await pictures.link(url, picture), await pictures.derived(url, picture)]
-      if ([...held, ...shown].includes(undefined)) asking.violation(`no answer about ${picture.hash}`)
-      if (shown.some((isShown) => isShown !== held.includes(true))) {
-        asking.violation(`${picture.hash} is half there: records ${held.join()}, links ${shown.join()}`)
-      }
-    })
-  }
+  for (const url of urls) await verify(url, { asking, domains, pictures })
   const [row] = await runStatement(
     place.postgres.url,
     `SELECT (SELECT count(*) FROM blobs) AS blobs, (SELECT count(*) FROM blob_trash) AS trash,
@@ -113,13 +82,10 @@ async function verify(
   say(
     `verified ${domains.all.length} groups of domains and ${pictures.all.length} pictures: ${JSON.stringify(row)}`,
   )
-}
-
-async function forEach<T>(things: readonly T[], look: (thing: T) => Promise<void>): Promise<void> {
-  const left = things.values()
-  await Promise.all(
-    Array.from({ length: 8 }, async () => {
-      for (const thing of left) await look(thing)
-    }),
-  )
+  for (const [name, { count, slowestMs }] of [...asking.answers].toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  )) {
+    say(`${name}: ${count}, slowest ${Math.round(slowestMs)} ms`)
+  }
+  return asking.violations
 }
