@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { readdir, truncate, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, before, suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { allowAddresses } from '../../src/deliveries/http-client.ts'
 import { download } from '../../src/deliveries/download.ts'
@@ -19,58 +17,40 @@ import { ManualClock, startService, type TestService } from '../support/service.
 const EVERY_MS = 15 * 60_000
 const NETWORKS = { 'webhook-networks': '127.0.0.0/8' }
 
-let nginx: Nginx
-/** Announces more bytes than it sends. */
-const cutOff = createServer((_request, response) => {
-  response.writeHead(200, { 'content-type': 'text/plain', 'content-length': '1000' })
-  response.write('cortado.cl\n', () => response.destroy())
-}).listen(0, '127.0.0.1')
+suite('feeds of a web server', { skip: noNginx }, () => {
+  let nginx: Nginx
 
-before(async () => {
-  if (noNginx !== false) return
-  await once(cutOff, 'listening')
-  const address = cutOff.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  nginx = await startNginx(`
+  before(async () => {
+    nginx = await startNginx(`
     location = /lenta.txt { limit_rate_after 2k; limit_rate 1; }
-    location = /cortada.txt { proxy_pass http://127.0.0.1:${address.port}; proxy_buffering off; }
-    location = /rota.txt { return 503; }
-    location = /lejos.txt { return 302 http://[::1]:9/lista.txt; }
-    location = /vueltas.txt { return 302 /vueltas.txt; }
     location = /movida.txt { return 301 /lista.txt; }
     location = /comprimida.txt { gzip on; gzip_types text/plain; gzip_min_length 1; }
   `)
-})
-after(async () => {
-  cutOff.close()
-  await nginx?.[Symbol.asyncDispose]()
-})
+  })
+  after(() => nginx[Symbol.asyncDispose]())
 
-const serve = (name: string, content: string | Buffer) => writeFile(join(nginx.root, name), content)
+  const serve = (name: string, content: string | Buffer) => writeFile(join(nginx.root, name), content)
 
-/** A service whose feeds are files of the web server, each under the name of its file. */
-async function startWith(files: readonly string[], clock: ManualClock, folder: string, format = 'auto') {
-  const feeds = files.map((name) => ({
-    name,
-    url: `${nginx.url}/${name}`,
-    format,
-    every: '15m',
-    account: 'grupo',
-  }))
-  return startWithFeeds({ clock, flags: { ...NETWORKS, feeds: await feedsFile(folder, feeds) } })
-}
+  /** A service whose feeds are files of the web server, each under the name of its file. */
+  async function startWith(files: readonly string[], clock: ManualClock, folder: string, format = 'auto') {
+    const feeds = files.map((name) => ({
+      name,
+      url: `${nginx.url}/${name}`,
+      format,
+      every: '15m',
+      account: 'grupo',
+    }))
+    return startWithFeeds({ clock, flags: { ...NETWORKS, feeds: await feedsFile(folder, feeds) } })
+  }
 
-async function names(service: TestService): Promise<string[]> {
-  const { body } = await call(service, LIST, { query: { api: service.domainKey } })
-  return Object(body)
-    .data[0].map(({ name }: { name: string }) => name)
-    .toSorted()
-}
+  async function names(service: TestService): Promise<string[]> {
+    const { body } = await call(service, LIST, { query: { api: service.domainKey } })
+    return Object(body)
+      .data[0].map(({ name }: { name: string }) => name)
+      .toSorted()
+  }
 
-test(
-  'plain and compressed lists are imported, and those that a server redirects to',
-  { skip: noNginx },
-  async () => {
+  test('plain and compressed lists are imported, and those that a server redirects to', async () => {
     await serve('lista.txt', 'uno.cl\ndos.cl\n')
     await serve('comprimida.txt', 'seis.cl\nsiete.cl\n')
     await serve('empacada.gz', gzipSync('tres.cl\ncuatro.cl\n'))
@@ -96,13 +76,9 @@ test(
         ['comprimida.txt', 2, 2, 0, null],
       ],
     )
-  },
-)
+  })
 
-test(
-  'an unchanged list is not imported again, a changed one is, also after a restart',
-  { skip: noNginx },
-  async () => {
+  test('an unchanged list is not imported again, a changed one is, also after a restart', async () => {
     await serve('cambia.txt', 'primero.cl\n')
     await using folder = await temporaryFolder()
     const clock = new ManualClock('2026-03-01T12:00:00Z')
@@ -127,31 +103,25 @@ test(
     assert.deepEqual(await names(again), ['primero', 'segundo'])
     const [state] = await feedStates(again)
     assert.deepEqual([state?.read, state?.changed, state?.last_change], [2, 1, '2026-03-01 09:30:00'])
-  },
-)
+  })
 
-test(
-  'a download that is not a list stores nothing, reports why, and delays no other feed',
-  { skip: noNginx },
-  async () => {
+  test('a download that is not a list stores nothing, reports why, and delays no other feed', async () => {
     await serve('pagina.html', '<!doctype html><html><body>Error\nfalso.cl\n</body></html>')
     await serve('pagina.txt', '\n  <html><body>\nfalso\nfalso.cl\n</body></html>')
     await serve('otra.csv', 'uno,dos,tres\n1,2,3\n')
     await serve('partida.gz', gzipSync('partida.cl\n'.repeat(1_000)).subarray(0, 30))
+    await serve('bomba.gz', gzipSync(Buffer.alloc(257 * 1024 * 1024, 'bomba.cl\n')))
     await serve('grande.txt', '')
     await truncate(join(nginx.root, 'grande.txt'), 257 * 1024 * 1024)
     await serve('buena.txt', 'buena.cl\n')
     const faults = {
-      'cortada.txt': 'La descarga se cortó antes del final',
-      'rota.txt': 'El servidor respondió con el código 503',
       'falta.txt': 'El servidor respondió con el código 404',
-      'lejos.txt': 'La dirección no está permitida',
-      'vueltas.txt': 'El servidor redirige demasiadas veces',
       'pagina.html': 'Es una página web',
       'pagina.txt': 'Es una página web',
       'otra.csv': 'La lista tiene un formato desconocido',
       'partida.gz': 'El archivo comprimido está dañado',
       'grande.txt': 'Tiene más de 256 MiB',
+      'bomba.gz': 'Tiene más de 256 MiB',
     }
     await using folder = await temporaryFolder()
     const clock = new ManualClock('2026-03-01T12:00:00Z')
@@ -164,62 +134,56 @@ test(
     })
     assert.deepEqual(await names(service), ['buena'])
     assert.deepEqual(await readdir(join(service.data, 'staging')), [])
-  },
-)
+  })
 
-test('a small file that decompresses to a large one is not imported', { skip: noNginx }, async () => {
-  await serve('bomba.gz', gzipSync(Buffer.alloc(257 * 1024 * 1024, 'bomba.cl\n')))
-  await using folder = await temporaryFolder()
-  await using service = await startWith(['bomba.gz'], new ManualClock('2026-03-01T12:00:00Z'), folder.path)
-  await allAttempted(service)
-  assert.equal((await feedStates(service))[0]?.error, 'Tiene más de 256 MiB')
-  assert.deepEqual(await names(service), [])
-})
+  test('a failed feed is retried after a minute, then with growing delays', async () => {
+    await using folder = await temporaryFolder()
+    const clock = new ManualClock('2026-03-01T12:00:00Z')
+    await using service = await startWith(['tarde.txt'], clock, folder.path)
+    await allAttempted(service)
+    const at = (time: string) =>
+      eventually(async () => (await feedStates(service))[0]?.last_attempt === time, `an attempt at ${time}`)
+    clock.advance(60_000)
+    await at('2026-03-01 09:01:00')
+    clock.advance(120_000)
+    await at('2026-03-01 09:03:00')
+    await serve('tarde.txt', 'tarde.cl\n')
+    clock.advance(240_000)
+    await at('2026-03-01 09:07:00')
+    assert.deepEqual(await names(service), ['tarde'])
+    assert.equal((await feedStates(service))[0]?.error, null)
+  })
 
-test('a failed feed is retried after a minute, then with growing delays', { skip: noNginx }, async () => {
-  await using folder = await temporaryFolder()
-  const clock = new ManualClock('2026-03-01T12:00:00Z')
-  await using service = await startWith(['tarde.txt'], clock, folder.path)
-  await allAttempted(service)
-  const at = (time: string) =>
-    eventually(async () => (await feedStates(service))[0]?.last_attempt === time, `an attempt at ${time}`)
-  clock.advance(60_000)
-  await at('2026-03-01 09:01:00')
-  clock.advance(120_000)
-  await at('2026-03-01 09:03:00')
-  await serve('tarde.txt', 'tarde.cl\n')
-  clock.advance(240_000)
-  await at('2026-03-01 09:07:00')
-  assert.deepEqual(await names(service), ['tarde'])
-  assert.equal((await feedStates(service))[0]?.error, null)
-})
+  test('a download is aborted when the server is silent or takes too long', async () => {
+    await serve('lenta.txt', 'lenta.cl\n'.repeat(10_000))
+    await using folder = await temporaryFolder()
+    const staging = await Staging.open(folder.path)
+    const options = { staging, isAllowedAddress: allowAddresses(['127.0.0.0/8']), userAgent: 'test' }
+    const slow = (silenceMs: number, totalMs: number) =>
+      download(
+        `${nginx.url}/lenta.txt`,
+        { etag: null, lastModified: null },
+        { ...options, limits: { maxBytes: 1_000_000, silenceMs, totalMs } },
+        new AbortController().signal,
+      )
+    await assert.rejects(slow(100, 60_000), { message: 'El servidor dejó de responder' })
+    await assert.rejects(slow(60_000, 100), { message: 'La descarga no terminó a tiempo' })
+    assert.deepEqual(await readdir(folder.path), [])
+  })
 
-test('a download is aborted when the server is silent or takes too long', { skip: noNginx }, async () => {
-  await serve('lenta.txt', 'lenta.cl\n'.repeat(10_000))
-  await using folder = await temporaryFolder()
-  const staging = await Staging.open(folder.path)
-  const options = { staging, isAllowedAddress: allowAddresses(['127.0.0.0/8']), userAgent: 'test' }
-  const slow = (silenceMs: number, totalMs: number) =>
-    download(
-      `${nginx.url}/lenta.txt`,
-      { etag: null, lastModified: null },
-      { ...options, limits: { maxBytes: 1_000_000, silenceMs, totalMs } },
-      new AbortController().signal,
+  test('a shutdown aborts a slow download immediately', async () => {
+    await serve('lenta.txt', 'lenta.cl\n'.repeat(10_000))
+    await using folder = await temporaryFolder()
+    const clock = new ManualClock('2026-03-01T12:00:00Z')
+    await using service = await startWith(['lenta.txt'], clock, folder.path)
+    await eventually(
+      async () => (await readdir(join(service.data, 'staging'))).length > 0,
+      'a download began',
     )
-  await assert.rejects(slow(100, 60_000), { message: 'El servidor dejó de responder' })
-  await assert.rejects(slow(60_000, 100), { message: 'La descarga no terminó a tiempo' })
-  assert.deepEqual(await readdir(folder.path), [])
-})
-
-test('a shutdown aborts a slow download immediately', { skip: noNginx }, async () => {
-  await serve('lenta.txt', 'lenta.cl\n'.repeat(10_000))
-  await using folder = await temporaryFolder()
-  const clock = new ManualClock('2026-03-01T12:00:00Z')
-  await using service = await startWith(['lenta.txt'], clock, folder.path)
-  await eventually(async () => (await readdir(join(service.data, 'staging'))).length > 0, 'a download began')
-  const begun = performance.now()
-  await service.stop()
-  // A download may be silent for 30 s, and take five minutes.
-  assert.ok(performance.now() - begun < 30_000)
-  assert.deepEqual(await readdir(join(service.data, 'staging')), [])
+    const begun = performance.now()
+    await service.stop()
+    // A download may be silent for 30 s, and take five minutes.
+    assert.ok(performance.now() - begun < 30_000)
+    assert.deepEqual(await readdir(join(service.data, 'staging')), [])
+  })
 })

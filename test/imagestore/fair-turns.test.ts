@@ -15,7 +15,6 @@ import {
   plain,
   problem,
 } from '../support/images.ts'
-import { BLOBS_VARIABLE } from '../support/s3.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const OVERLOAD = problem(503, 'El servicio está saturado, inténtelo de nuevo')
@@ -54,8 +53,6 @@ const styled = [
 const flags = { 'image-workers': '1', 'image-wait': '200', 'trusted-proxies': '127.0.0.1' }
 const limits = { imageQueue: 32 }
 const patient = { imageTimeoutMs: 300_000 }
-// A balancer hides from the test which node a client is sent to, and from the node that a client has left.
-const balanced = BLOBS_VARIABLE in process.env && 'behind a balancer'
 
 /** Counts what has settled, so that the order in which clients are served shows. */
 class Settled {
@@ -100,42 +97,33 @@ for (const [name, addresses] of [
   ['one IPv6 network', Array.from({ length: MANY }, (_, i) => `2001:db8:0:1::${i + 1}`)],
   ['several others', ['203.0.113.3', '203.0.113.4', '203.0.113.5', '203.0.113.6']],
 ] as const) {
-  test(`a visitor does not wait for the queue of the addresses of ${name}`, { skip: balanced }, async () =>
-    assertServed(await flood(Array.from({ length: MANY }, fresh), addresses), fresh()),
-  )
+  test(`a visitor does not wait for the queue of the addresses of ${name}`, async () =>
+    assertServed(await flood(Array.from({ length: MANY }, fresh), addresses), fresh()))
 }
 
-test(
-  'uploads of one application delay neither another application nor a visitor',
-  { skip: balanced },
-  async () => {
-    const other = await newClient('otra')
-    const uploads = new Settled()
-    for (let i = 1; i <= MANY; i++) uploads.add(other.upload(heavy(i)))
-    await eventually(async () => (await waiting(service)) + uploads.count >= MANY - 2)
-    const before = uploads.count
-    const [upload, link] = await Promise.all([client.upload(heavy(-1)), ask('203.0.113.9', fresh())])
-    assert.deepEqual([upload.status, link.status], [200, 200])
-    assert.ok(uploads.count - before <= FEW + 1, `${uploads.count - before} were served before`)
-    await Promise.all(uploads.all)
-  },
-)
+test('uploads of one application delay neither another application nor a visitor', async () => {
+  const other = await newClient('otra')
+  const uploads = new Settled()
+  for (let i = 1; i <= MANY; i++) uploads.add(other.upload(heavy(i)))
+  await eventually(async () => (await waiting(service)) + uploads.count >= MANY - 2)
+  const before = uploads.count
+  const [upload, link] = await Promise.all([client.upload(heavy(-1)), ask('203.0.113.9', fresh())])
+  assert.deepEqual([upload.status, link.status], [200, 200])
+  assert.ok(uploads.count - before <= FEW + 1, `${uploads.count - before} were served before`)
+  await Promise.all(uploads.all)
+})
 
-test(
-  'an ordinary image does not wait for large outputs whose cost is underestimated',
-  { skip: balanced },
-  async () => {
-    const plain = drawing(60, 40)
-    assert.equal((await client.upload(plain)).status, 200)
-    const large = Array.from(
-      { length: 7 },
-      (_, i) => `${expectedHash(plain)}&m=w_${2_000 + i},h_1600,c_scale,up,blur_30,f_webp`,
-    )
-    await assertServed(await flood(large, ['203.0.113.14']), `${expectedHash(plain)}&m=w_20`)
-  },
-)
+test('an ordinary image does not wait for large outputs whose cost is underestimated', async () => {
+  const plain = drawing(60, 40)
+  assert.equal((await client.upload(plain)).status, 200)
+  const large = Array.from(
+    { length: 7 },
+    (_, i) => `${expectedHash(plain)}&m=w_${2_000 + i},h_1600,c_scale,up,blur_30,f_webp`,
+  )
+  await assertServed(await flood(large, ['203.0.113.14']), `${expectedHash(plain)}&m=w_20`)
+})
 
-test('a long wait ends with 503', { skip: balanced, timeout: 300_000 }, async () => {
+test('a long wait ends with 503', { timeout: 300_000 }, async () => {
   await using service = await startService({
     flags: { ...flags, 'image-wait': '1s' },
     limits: { ...limits, ...patient },
@@ -169,46 +157,37 @@ test('a long wait ends with 503', { skip: balanced, timeout: 300_000 }, async ()
   await running
 })
 
-test(
-  'ordinary images do not wait while style sheets are read',
-  { skip: balanced, timeout: 300_000 },
-  async () => {
-    await using service = await startService({ flags, limits: { ...limits, ...patient } })
-    const client = new ImageClient(service.url, service.imageKey)
-    const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
-    const stop = new AbortController()
-    const uploads = new Settled()
-    for (const bytes of styled) uploads.add(other.upload(bytes, {}, stop.signal))
-    await eventually(async () => (await waiting(service)) === 2)
-    for (let width = 1; width <= 5; width++)
-      assert.equal((await client.upload(drawing(width, 20))).status, 200)
-    assert.deepEqual([uploads.count, await metric(service, 'images_restarts_total')], [0, 0])
-    stop.abort()
-    await Promise.all(uploads.all)
-  },
-)
+test('ordinary images do not wait while style sheets are read', { timeout: 300_000 }, async () => {
+  await using service = await startService({ flags, limits: { ...limits, ...patient } })
+  const client = new ImageClient(service.url, service.imageKey)
+  const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
+  const stop = new AbortController()
+  const uploads = new Settled()
+  for (const bytes of styled) uploads.add(other.upload(bytes, {}, stop.signal))
+  await eventually(async () => (await waiting(service)) === 2)
+  for (let width = 1; width <= 5; width++) assert.equal((await client.upload(drawing(width, 20))).status, 200)
+  assert.deepEqual([uploads.count, await metric(service, 'images_restarts_total')], [0, 0])
+  stop.abort()
+  await Promise.all(uploads.all)
+})
 
-test(
-  'uploads whose clients left while their images were in line, or being decoded, are dropped',
-  { skip: balanced },
-  async () => {
-    await using service = await startService({ flags, limits: { imageQueue: 8, ...patient } })
-    const client = new ImageClient(service.url, service.imageKey)
-    const stop = new AbortController()
-    const images = Array.from({ length: 4 }, (_, i) => endless(i))
-    const left = images.map((image) => client.upload(image, {}, stop.signal).catch(() => undefined))
-    // One is drawn, the others wait for its place among those that take long.
-    const decoding = () => metric(service, 'images_decoding')
-    await eventually(async () => (await waiting(service)) === 3 && (await decoding()) === 1)
-    stop.abort()
-    assert.deepEqual(
-      await Promise.all(left),
-      images.map(() => undefined),
-    )
-    await eventually(async () => (await waiting(service)) + (await decoding()) === 0)
-    for (const image of images) assert.deepEqual(plain(await client.get(expectedHash(image))), NO_IMAGE)
-  },
-)
+test('uploads whose clients left while their images were in line, or being decoded, are dropped', async () => {
+  await using service = await startService({ flags, limits: { imageQueue: 8, ...patient } })
+  const client = new ImageClient(service.url, service.imageKey)
+  const stop = new AbortController()
+  const images = Array.from({ length: 4 }, (_, i) => endless(i))
+  const left = images.map((image) => client.upload(image, {}, stop.signal).catch(() => undefined))
+  // One is drawn, the others wait for its place among those that take long.
+  const decoding = () => metric(service, 'images_decoding')
+  await eventually(async () => (await waiting(service)) === 3 && (await decoding()) === 1)
+  stop.abort()
+  assert.deepEqual(
+    await Promise.all(left),
+    images.map(() => undefined),
+  )
+  await eventually(async () => (await waiting(service)) + (await decoding()) === 0)
+  for (const image of images) assert.deepEqual(plain(await client.get(expectedHash(image))), NO_IMAGE)
+})
 
 test('a crowd of links', async (context) => {
   await using service = await startService({
@@ -255,7 +234,7 @@ test('a crowd of links', async (context) => {
   })
 
   // With a store behind a network, reads under way keep their places until they end.
-  await context.test('abandoned requests are not rendered', { skip: balanced }, async () => {
+  await context.test('abandoned requests are not rendered', async () => {
     const stop = new AbortController()
     const options = { headers: { 'x-forwarded-for': '203.0.113.9' }, signal: stop.signal }
     const left = Array.from({ length: 4 }, (_, i) =>
