@@ -74,13 +74,20 @@ const ON_ONE_DATABASE = Object.entries({
   corpus: 'campaigns registrations',
   domainwatch:
     'campaigns cursor dns dns-fairness dns-types events-atom events-readers ' +
-    'feeds-hostile filters hostile-members import-sources last list-orders list-scans similar stats watches-channels ' +
-    'watches-email watches-fairness watches-language watches-mail-limits',
+    'feeds-hostile filter-table filters hostile-members import-sources last list-orders list-scans similar stats ' +
+    'watches-channels watches-email watches-fairness watches-language watches-mail-limits words',
   imagestore:
-    'bmp-heic bombs corpus eager hostile-containers link-addresses link-colours link-grammar link-metadata link-modifiers ' +
-    'link-negotiation link-originals strip svg tables upload-requests watermarks',
-  keys: 'failed-keys rate',
+    'bmp-heic bombs corpus derivative-cache eager hostile-containers link-addresses link-cached link-colours link-grammar ' +
+    'link-metadata link-modifiers link-negotiation link-originals strip svg tables upload-requests watermarks',
+  keys: 'failed-keys rate scopes',
 }).flatMap(([folder, names]) => names.split(' ').map((name) => `test/${folder}/${name}.test.ts`))
+/**
+ * Files of several nodes that run on PostgreSQL alone: their work is held by leases, claimed and followed, which the others of
+ * their folder and the contract of databases assert on both.
+ */
+const NODES_ON_POSTGRES = ['digests', 'feeds', 'idle-stream', 'rechecks', 'watches'].map(
+  (name) => `test/nodes/${name}.test.ts`,
+)
 /** Files of the contract of which nodes skip tests that PostgreSQL has a part in. */
 const CONTRACT_ON_ONE_NODE = ['domainwatch/events', 'imagestore/similar', 'imagestore/trash'].map(
   (name) => `test/${name}.test.ts`,
@@ -147,7 +154,7 @@ export function testFiles(): string[] {
 
 /** The tier of each file. @throws when a file belongs to no tier or to several, or a file that is named here does not exist */
 export function getTiers(files: readonly string[]): ReadonlyMap<string, Tier> {
-  const lists = [PARTLY_POSTGRES, ON_ONE_DATABASE, CONTRACT_ON_ONE_NODE, LONGEST, CONTRACT]
+  const lists = [PARTLY_POSTGRES, ON_ONE_DATABASE, NODES_ON_POSTGRES, CONTRACT_ON_ONE_NODE, LONGEST, CONTRACT]
   const named = [...Object.keys(EXCEPTIONS), ...lists.flat()]
   const gone = named.filter((file) => !files.includes(file))
   if (gone.length > 0) throw new Error(`lists of test files name some that do not exist: ${gone.join(', ')}`)
@@ -189,7 +196,13 @@ export function getPasses(tier: Tier, isWanted: (file: string) => boolean): Pass
     browser: () => [{ ...sqlite, ...quiet, concurrency: 3, name: 'browser', files: own }],
     faults: () => [{ ...sqlite, ...waiting, name: 'faults', needsPostgres: true, files: own }],
     cluster: () => [
-      { ...sqlite, ...waiting, name: 'cluster', needsPostgres: true, files: own },
+      {
+        ...sqlite,
+        ...waiting,
+        name: 'cluster',
+        needsPostgres: true,
+        files: own.filter((file) => !NODES_ON_POSTGRES.includes(file)),
+      },
       {
         ...postgres,
         ...waiting,
