@@ -116,9 +116,7 @@ export function createAccounts(database: Database, clock: Clock) {
         const now = clock.now()
         const limits = { ...UNLIMITED, expiresAt: now + SESSION_MS }
         const outcome = await addKey(tx, account, service, { limits, now, idPrefix: queries.SESSION_ID })
-        return outcome.kind === 'created'
-          ? { ...outcome, account, service, expiresAt: limits.expiresAt }
-          : undefined
+        return outcome.kind === 'created' ? { ...outcome, service, expiresAt: limits.expiresAt } : undefined
       }),
 
     keys: async (): Promise<KeyRecord[]> =>
@@ -225,7 +223,7 @@ async function addKey(
   const [key, id] = [randomText(32) as ApiKey, `${idPrefix}${randomText(10)}`]
   const digest = isLimited(limits) ? toLimitedDigest(key) : digestOf(key)
   await tx.run(found.insert({ id, digest, now, limits }))
-  return { kind: 'created', key, id }
+  return { kind: 'created', account, key, id }
 }
 
 type Holder =

@@ -125,8 +125,7 @@ export function keysRoutes(
       const outcome = await apiKeys.createKey(account, service, limits)
       switch (outcome.kind) {
         case 'created': {
-          const { id, key } = outcome
-          const name = account.trim().normalize('NFC')
+          const { account: name, id, key } = outcome
           await shared.audit.record(identity, 'key.create', createdKey(name, service, id))
           return {
             status: 200,

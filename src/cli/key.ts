@@ -32,7 +32,7 @@ export async function createKey({ config, own }: Options): Promise<void> {
   const outcome = await createAccounts(database, systemClock).createKey(account, service, limits)
   switch (outcome.kind) {
     case 'created':
-      await record(database, 'key.create', createdKey(account.trim(), service, outcome.id))
+      await record(database, 'key.create', createdKey(outcome.account, service, outcome.id))
       return console.log(outcome.key)
     case 'other-service':
       return fail(`the account «${account.trim()}» is of the service ${outcome.service}`)

@@ -54,7 +54,7 @@ export class Notifiers<E extends LoggedEvent, T extends Transport = Transport> {
     this.#context = context
   }
 
-  async hasWatches(): Promise<boolean> {
+  async hasWork(): Promise<boolean> {
     return (await this.#context.database.first(anyWatch(this.#context.service))) !== undefined
   }
 

@@ -67,6 +67,12 @@ const POLL_MS = 5_000
 /** Younger leftovers may belong to an upload in progress. */
 const LEFTOVER_AGE_MS = 60 * MINUTE
 
+/** Work that runs as long as a process holds its lease, or until there is no more. */
+interface LastingWork extends Pick<LeasedWork, 'run'> {
+  hasWork?(): Promise<boolean>
+  readonly wakeup?: InterruptibleSleep
+}
+
 /** The jobs that each process runs, and those that run on one process of all nodes (leased). */
 export function backgroundJobs(
   context: Context,
@@ -82,27 +88,15 @@ export function backgroundJobs(
     run: (stop) => leases.run(work, stop),
     ...(wakeup && { wakeup }),
   })
-  /** Work that runs as long as this process holds the lease, or until there is no more. */
-  const lasting = (
-    name: string,
-    part: Pick<LeasedWork, 'run'>,
-    pending?: () => Promise<boolean>,
-  ): LeasedWork => ({
-    name,
-    everyMs: 0,
-    ...(pending && { pending }),
-    run: (signal) => part.run(signal),
-  })
-  const deliver = (
-    name: string,
-    notifiers: Pick<LeasedWork, 'run'> & {
-      readonly wakeup: InterruptibleSleep
-      hasWatches(): Promise<boolean>
-    },
-  ) =>
+  const lasting = (name: string, work: LastingWork): BackgroundJob =>
     shared(
-      lasting(name, notifiers, () => notifiers.hasWatches()),
-      notifiers.wakeup,
+      {
+        name,
+        everyMs: 0,
+        pending: async () => (await work.hasWork?.()) ?? true,
+        run: (signal) => work.run(signal),
+      },
+      work.wakeup,
     )
   const reminders: LeasedWork = {
     name: 'reminders of the time for objections',
@@ -130,15 +124,12 @@ export function backgroundJobs(
     // Backups and reminders are due soon after the clock was set.
     ...(config.backupTo === undefined ? [] : [shared(dailyBackups(context, config.backupTo), clock.moved)]),
     // Another name than in 0.1, whose nodes would hold the lease during an upgrade and would run the feeds only.
-    deliver('delivery to destinations of watches', watches.notifiers),
-    deliver('delivery to hooks', images.hooks.notifiers),
+    lasting('delivery to destinations of watches', watches.notifiers),
+    lasting('delivery to hooks', images.hooks.notifiers),
     shared(reminders, clock.moved),
-    shared(
-      lasting('jobs of accounts', jobs, () => jobs.hasWork()),
-      jobs.wakeup,
-    ),
-    ...(rechecks === undefined ? [] : [shared(lasting('DNS rechecks', rechecks, () => rechecks.hasWork()))]),
-    ...(feeds.isEmpty ? [] : [shared(lasting('fetch of feeds', feeds))]),
+    lasting('jobs of accounts', jobs),
+    ...(rechecks === undefined ? [] : [lasting('DNS rechecks', rechecks)]),
+    ...(feeds.isEmpty ? [] : [lasting('fetch of feeds', feeds)]),
   ]
 }
 

@@ -55,7 +55,7 @@ export interface AccountRecord {
 export type ApiKey = string & { readonly __brand: 'ApiKey' }
 
 export type CreateKeyOutcome =
-  | { readonly kind: 'created'; readonly key: ApiKey; readonly id: string }
+  | { readonly kind: 'created'; readonly account: string; readonly key: ApiKey; readonly id: string }
   | { readonly kind: 'other-service'; readonly service: Service }
   | { readonly kind: 'bad-name'; readonly takes: string }
 
