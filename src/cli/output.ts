@@ -75,7 +75,7 @@ interface Part {
 }
 
 /** `hasBegun`: whether a part was started, so that a failed command may have left something to continue. */
-export interface ShownProgress extends Progress {
+interface ShownProgress extends Progress, Disposable {
   readonly hasBegun: boolean
 }
 
@@ -113,6 +113,7 @@ export function createProgress(
       if (part !== undefined) part.count += count
     },
     end,
+    [Symbol.dispose]: end,
   }
 }
 

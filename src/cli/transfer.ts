@@ -8,9 +8,10 @@ import type { Config, Flags } from '../server/config/config.ts'
 import { settings } from '../server/config/settings.ts'
 import { isBlobKey } from '../storage/blobs/blob-store.ts'
 import { parsePlace, S3_LOCATION_TAKES, type BackupLocation } from '../storage/blobs/s3/location.ts'
-import { fail, failureLine, usageFault, createProgress, type ShownProgress } from './output.ts'
+import { fail, failureLine, usageFault, createProgress } from './output.ts'
 import { openInstance } from './instance.ts'
 import type { Options } from './command.ts'
+import type { Progress } from '../lib/progress.ts'
 import { countOf } from '../lib/text.ts'
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
@@ -79,23 +80,18 @@ function readPlace([text]: readonly string[], config?: Config): BackupLocation |
 }
 
 /**
- * Returns what `run` returns; undefined if it failed, which is reported.
- * @param advice printed after a failure that left something to continue
+ * Reports a failure, and the advice if it left something to continue.
+ * @param run copies something
  */
-async function withProgress<T>(
-  advice: string | undefined,
-  run: (progress: ShownProgress) => Promise<T>,
-): Promise<T | undefined> {
-  const progress = createProgress()
+async function withProgress(advice: string, run: (progress: Progress) => Promise<void>): Promise<void> {
+  using progress = createProgress()
   try {
-    return await run(progress)
+    await run(progress)
   } catch (error) {
     progress.end()
     if (error instanceof UnusableSnapshot) reportUnusable(error)
     else fail(failureLine(error))
-    if (error instanceof Refusal) return undefined
-    if (advice !== undefined && progress.hasBegun) console.error(advice)
-    return undefined
+    if (!(error instanceof Refusal) && progress.hasBegun) console.error(advice)
   }
 }
 
@@ -129,59 +125,58 @@ export async function createBackup({ config, own, positionals }: Options): Promi
   if (text !== undefined && !/^[1-9]\d{0,5}$/.test(text)) return usageFault('--keep must be a number from 1')
   const isRegular = positionals.length === 0
   const keep = text === undefined ? (isRegular ? config.backupKeep : undefined) : Number(text)
-  await withProgress(undefined, async (progress) => {
-    await using instance = await openInstance(config, { existing: true })
-    const create = () => backup(instance, config, place, { keep, progress })
-    const { images, manifest, pruned } = isRegular
-      ? await recorded(instance.database, 'backup', create, () => undefined)
-      : await create()
-    console.log(`snapshot ${manifest.name}: ${countOf(toRows(manifest), 'row')}; ${imagesText(images)}`)
-    if (pruned !== undefined) {
-      console.log(
-        `removed ${countOf(pruned.snapshots, 'snapshot')}, ${countOf(pruned.files, 'file')}, ${countOf(pruned.images, 'image')}`,
-      )
-    }
-    reportFaults(
-      images,
-      'These images are missing or damaged in the instance: see catalejo verify. Everything else is in the snapshot.',
+  using progress = createProgress()
+  await using instance = await openInstance(config, { existing: true })
+  const create = () => backup(instance, config, place, { keep, progress })
+  const { images, manifest, pruned } = isRegular
+    ? await recorded(instance.database, 'backup', create, () => undefined)
+    : await create()
+  console.log(`snapshot ${manifest.name}: ${countOf(toRows(manifest), 'row')}; ${imagesText(images)}`)
+  if (pruned !== undefined) {
+    console.log(
+      `removed ${countOf(pruned.snapshots, 'snapshot')}, ${countOf(pruned.files, 'file')}, ${countOf(pruned.images, 'image')}`,
     )
-  })
+  }
+  reportFaults(
+    images,
+    'These images are missing or damaged in the instance: see catalejo verify. Everything else is in the snapshot.',
+  )
 }
 
 /** `catalejo backup list`. Tab-separated: snapshot, version, rows, images, bytes of images. */
 export async function listBackups({ config, positionals }: Options): Promise<void> {
-  await withPlace({ config, positionals }, async (place) => {
-    console.log(['SNAPSHOT', 'VERSION', 'ROWS', 'IMAGES', 'BYTES'].join('\t'))
-    for (const name of await snapshotsIn(place)) {
-      const manifest = await readManifest(place, name)
-      if (typeof manifest === 'string') {
-        fail(`snapshot ${name}: ${manifest}`)
-        continue
-      }
-      const { images, program } = manifest
-      console.log([name, program, toRows(manifest), images.count, images.bytes].join('\t'))
+  using place = await openNamed(positionals, config)
+  if (place === undefined) return
+  console.log(['SNAPSHOT', 'VERSION', 'ROWS', 'IMAGES', 'BYTES'].join('\t'))
+  for (const name of await snapshotsIn(place)) {
+    const manifest = await readManifest(place, name)
+    if (typeof manifest === 'string') {
+      fail(`snapshot ${name}: ${manifest}`)
+      continue
     }
-  })
+    const { images, program } = manifest
+    console.log([name, program, toRows(manifest), images.count, images.bytes].join('\t'))
+  }
 }
 
 /** `catalejo backup check`. Exits with 0 if every byte of the newest snapshot, or of the named one, is right. */
 export async function checkBackup({ config, own, positionals }: Options): Promise<void> {
-  await withPlace({ config, positionals }, async (place) => {
-    await withRun(config, positionals, 'check', async () => {
-      const name = own['snapshot'] ?? (await snapshotsIn(place)).at(-1)
-      if (name === undefined) return 'there is no snapshot'
-      const manifest = await readManifest(place, name)
-      if (typeof manifest === 'string') return `snapshot ${name}: ${manifest}`
-      const faults = await withProgress(undefined, (progress) => checkSnapshot(place, manifest, progress))
-      if (faults === undefined) return 'the check was not finished'
-      for (const fault of faults) console.error(`snapshot ${name}: ${fault}`)
-      if (faults.length > 0) return `snapshot ${name} has ${countOf(faults.length, 'fault')}`
-      const { count, bytes } = manifest.images
-      console.log(
-        `snapshot ${name}: ${countOf(toRows(manifest), 'row')} and ${countOf(count, 'image')} of ${countOf(bytes, 'byte')} are whole`,
-      )
-      return undefined
-    })
+  using place = await openNamed(positionals, config)
+  if (place === undefined) return
+  await withRun(config, positionals, 'check', async () => {
+    const name = own['snapshot'] ?? (await snapshotsIn(place)).at(-1)
+    if (name === undefined) return 'there is no snapshot'
+    const manifest = await readManifest(place, name)
+    if (typeof manifest === 'string') return `snapshot ${name}: ${manifest}`
+    using progress = createProgress()
+    const faults = await checkSnapshot(place, manifest, progress)
+    for (const fault of faults) console.error(`snapshot ${name}: ${fault}`)
+    if (faults.length > 0) return `snapshot ${name} has ${countOf(faults.length, 'fault')}`
+    const { count, bytes } = manifest.images
+    console.log(
+      `snapshot ${name}: ${countOf(toRows(manifest), 'row')} and ${countOf(count, 'image')} of ${countOf(bytes, 'byte')} are whole`,
+    )
+    return undefined
   })
 }
 
@@ -191,35 +186,24 @@ export async function drillBackup({ config, positionals }: Options): Promise<voi
   if (from === undefined) return
   await withRun(config, positionals, 'drill', async () => {
     const data = join(tmpdir(), `catalejo-drill-${randomBytes(6).toString('hex')}`)
+    using progress = createProgress()
     try {
-      const result = await withProgress(undefined, async (progress) => {
-        const scratch = { data, databaseUrl: '', blobsUrl: undefined }
-        const options = { open: openInstance, snapshot: undefined, progress }
-        const outcome = await restore(from, scratch, options).catch((error: unknown) => {
-          if (error instanceof Refusal) return error
-          throw error
-        })
-        if (outcome instanceof Refusal) return { failure: outcome.message }
-        await using restored = await openInstance(scratch, { existing: true })
-        await using live = await openInstance(config, { existing: true })
-        const { changed, records, images, faults } = await compareSample(
-          restored,
-          live,
-          outcome.manifest,
-          progress,
-        )
-        for (const fault of faults) console.error(fault)
-        const others =
-          changed > 0
-            ? `; ${countOf(changed, 'record')} left out that changed less than a minute before it, or since`
-            : ''
-        console.log(
-          `snapshot ${outcome.manifest.name}: ${countOf(outcome.rows, 'row')} restored; ${countOf(records, 'record')} and ${countOf(images, 'image')} compared${others}`,
-        )
-        const missing = outcome.images.faultCount + faults.length
-        return { failure: missing === 0 ? undefined : countOf(missing, 'fault') }
-      })
-      return result === undefined ? 'the drill was not finished' : result.failure
+      const scratch = { data, databaseUrl: '', blobsUrl: undefined }
+      const options = { open: openInstance, snapshot: undefined, progress }
+      const { images, manifest, rows } = await restore(from, scratch, options)
+      await using restored = await openInstance(scratch, { existing: true })
+      await using live = await openInstance(config, { existing: true })
+      const compared = await compareSample(restored, live, manifest, progress)
+      for (const fault of compared.faults) console.error(fault)
+      const others =
+        compared.changed > 0
+          ? `; ${countOf(compared.changed, 'record')} left out that changed less than a minute before it, or since`
+          : ''
+      console.log(
+        `snapshot ${manifest.name}: ${countOf(rows, 'row')} restored; ${countOf(compared.records, 'record')} and ${countOf(compared.images, 'image')} compared${others}`,
+      )
+      const missing = images.faultCount + compared.faults.length
+      return missing === 0 ? undefined : countOf(missing, 'fault')
     } finally {
       await rm(data, { recursive: true, force: true })
     }
@@ -242,15 +226,12 @@ async function withRun(
   if (failure !== undefined) fail(failure)
 }
 
-async function withPlace(
-  { config, positionals }: Pick<Options, 'config' | 'positionals'>,
-  use: (place: BackupPlace) => Promise<void>,
-): Promise<void> {
+/** Opens the named place, or that of regular backups. Undefined, and reported, if there is none. */
+async function openNamed(positionals: readonly string[], config: Config): Promise<BackupPlace | undefined> {
   const location = readPlace(positionals, config)
-  if (location === undefined) return
+  if (location === undefined) return undefined
   await assertBackupFolder(location)
-  using place = await openPlace(location, config.data)
-  await use(place)
+  return openPlace(location, config.data)
 }
 
 const toRows = ({ tables }: Manifest) => tables.reduce((sum, { rows }) => sum + rows, 0)
