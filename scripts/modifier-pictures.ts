@@ -245,7 +245,7 @@ async function derive(path: string, modifier: string, markPath: string): Promise
     rest.watermark === null
       ? undefined
       : { path: markPath, place: { at: 'se' as const, width: 40, margin: 4, opacity: 80 } }
-  const made = await engine.derive(path, { ...rest, format }, undefined, { watermark })
+  const made = await engine.derive(path, { ...rest, format }, undefined, watermark)
   if (made.kind !== 'image') throw new Error(`${modifier}: ${JSON.stringify(made)}`)
   return made
 }

@@ -10,7 +10,7 @@ import type { Readable } from 'node:stream'
 import type { LRUCache } from 'lru-cache'
 import type { ResolvedTransformation } from './modifiers/index.ts'
 import { lruCacheOfBytes } from '../lib/lru-cache.ts'
-import { BlobDamaged, type BlobAddress, type BlobStore } from '../storage/blobs/blob-store.ts'
+import type { BlobAddress, BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Derivation, DerivedImage, ImageEngine, Rendered, WatermarkFile } from './decoder/index.ts'
 import type { DerivativeCache } from './derivatives.ts'
 import type { WatermarkPlacement } from './definitions.ts'
@@ -197,24 +197,19 @@ export class Delivery {
     this.misses++
     const render = (signal: AbortSignal) => {
       const turn = { client: caller.client, signal }
-      const make = (watermark?: WatermarkFile) => {
-        const options = { watermark, size: blob.size }
-        const use = (path: string) => engine.derive(path, transformation, turn, options)
-        return blobs.withLocalFile(blob.key, use, turn)
-      }
-      if (mark === undefined) return make()
-      const { key, size } = mark.blob
-      return blobs.withLocalFile(key, (path) => make({ path, place: mark.place, size }), turn)
+      const withFile = <T>({ key, size }: BlobRow, use: (path: string) => Promise<T>) =>
+        blobs.withLocalFile(key, use, turn, size)
+      const make = (watermark?: WatermarkFile) =>
+        withFile(blob, (path) => engine.derive(path, transformation, turn, watermark))
+      return mark === undefined ? make() : withFile(mark.blob, (path) => make({ path, place: mark.place }))
     }
     const derived = await derivatives.get(blob.key, name, render, caller)
     if (derived?.kind === 'image') {
       const { bytes, mime } = derived
       this.#cache.set(cacheKey(blob.key, name), { bytes, mime })
-    } else if (derived?.kind === 'damaged') {
-      // Its file may have been deleted while the task was waiting.
-      if (!(await this.isRecorded(blob))) return undefined
-      if (derived.isAltered === true) throw new BlobDamaged(`${blob.key} has not the bytes that were stored`)
     }
+    // Its file may have been deleted while the task was waiting.
+    if (derived?.kind === 'damaged' && !(await this.isRecorded(blob))) return undefined
     return derived
   }
 }

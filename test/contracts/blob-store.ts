@@ -95,7 +95,11 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
 
     test('a blob that is shorter or longer than it should be is never passed on as if it were whole', async () => {
       await put('odd', bytes.subarray(0, 1_000))
-      for (const size of [999, 1_001]) await assert.rejects(store.read('odd', size), BlobDamaged)
+      const use = () => assert.fail('it was used')
+      for (const size of [999, 1_001]) {
+        await assert.rejects(store.read('odd', size), BlobDamaged)
+        await assert.rejects(store.withLocalFile('odd', use, undefined, size), BlobDamaged)
+      }
       await assert.rejects(store.stream('odd', 0, 1_000), BlobDamaged)
       await assert.rejects(store.stream('odd', 1_000, 1_999), BlobDamaged)
     })

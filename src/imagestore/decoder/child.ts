@@ -1,7 +1,7 @@
 import type { ImageFormat } from '../../lib/image-metadata/index.ts'
 import { copiesOutput, type ResolvedTransformation } from '../modifiers/index.ts'
 import { areaOf, geometryOf, outputFormat, staysAnimated } from './output.ts'
-import { type Source, AlteredImage, openSource, readImageFile, RejectedImage } from './source.ts'
+import { type Source, openSource, readImageFile, RejectedImage } from './source.ts'
 import { flushCompileCache } from 'node:module'
 import { constants, getPriority, setPriority } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
@@ -139,9 +139,9 @@ async function run({
 }: Job): Promise<JobOutcome | Needs> {
   try {
     const isInspection = task.operation === 'inspect'
-    const image = readImageFile(path, fileBuffer, isInspection ? undefined : task.size)
+    const image = readImageFile(path, fileBuffer)
     const file = isInspection ? undefined : task.watermark
-    const mark = file && { image: readImageFile(file.path, undefined, file.size), place: file.place }
+    const mark = file && { image: readImageFile(file.path), place: file.place }
     const isComplex = image.structure.complex || mark?.image.structure.complex === true
     const least = isComplex ? Math.floor(largestJob * COMPLEX_SHARE) : 0
     // Before the header, which alone may take seconds.
@@ -165,7 +165,7 @@ async function run({
     if (OUT_OF_MEMORY.test(reason)) return { kind: 'too-heavy', reason, isOutOfMemory: true }
     const found = TOO_MANY_PIXELS.test(reason) ? 'too_many_pixels' : 'damaged'
     const fault = error instanceof RejectedImage ? error.fault : found
-    return { kind: 'damaged', fault, reason, isAltered: error instanceof AlteredImage }
+    return { kind: 'damaged', fault, reason }
   }
 }
 

@@ -17,8 +17,6 @@ interface Damaged {
   readonly kind: 'damaged'
   readonly fault: ImageFault
   readonly reason: string
-  /** The file does not hold the bytes that were stored. */
-  readonly isAltered?: boolean
 }
 
 /** An image of which every pixel of every frame has been decoded. */
@@ -58,8 +56,6 @@ export type Derivation = DerivedImage | Damaged | TooHeavy | Killed | NotRun
 export interface WatermarkFile {
   readonly path: string
   readonly place: WatermarkPlacement
-  /** Bytes that were stored; undefined if unknown. */
-  readonly size?: number | undefined
 }
 
 export type Task =
@@ -68,7 +64,6 @@ export type Task =
       readonly operation: 'derive'
       readonly plan: ResolvedTransformation
       readonly watermark: WatermarkFile | undefined
-      readonly size: number | undefined
     }
 
 export interface Job {

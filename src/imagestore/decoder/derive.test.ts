@@ -29,7 +29,7 @@ async function derive(path: string, modifiers: string, watermark?: WatermarkFile
     path,
     { ...plan, format },
     undefined,
-    plan.watermark === null ? {} : { watermark },
+    plan.watermark === null ? undefined : watermark,
   )
   assert.ok(got.kind === 'image', `${path} ${modifiers}: ${JSON.stringify(got)}`)
   const metadata = await sharp(got.bytes).metadata()

@@ -51,12 +51,6 @@ const DEFAULTS = {
   idleMs: 300_000,
 }
 
-interface DeriveOptions {
-  readonly watermark?: WatermarkFile | undefined
-  /** Bytes that were stored: a file of another size is reported as altered. */
-  readonly size?: number | undefined
-}
-
 /**
  * Decoder processes behind a gate in which clients take turns. The weight of a job is its memory, of which its process learns from
  * the header: a job that needs more than it was given gives up its turn, and waits for one with as much as it needs.
@@ -114,9 +108,9 @@ export class ImageEngine {
     path: string,
     plan: ResolvedTransformation,
     caller = SERVICE,
-    { watermark, size }: DeriveOptions = {},
+    watermark?: WatermarkFile,
   ): Promise<Derivation> {
-    const outcome = await this.#run(path, { operation: 'derive', plan, watermark, size }, caller)
+    const outcome = await this.#run(path, { operation: 'derive', plan, watermark }, caller)
     if (outcome.kind === 'image' && !('bytes' in outcome)) throw new Error('inspected instead of derived')
     return outcome
   }

@@ -25,9 +25,6 @@ export class RejectedImage extends Error {
   }
 }
 
-/** The file does not hold as many bytes as were stored. */
-export class AlteredImage extends Error {}
-
 /** A file whose container is complete. */
 interface ImageFile {
   /** As the decoder takes them: those of the file, except for some SVG and for what is transcoded. */
@@ -98,12 +95,10 @@ export async function openForDisplay(source: Source, options: SharpOptions = {})
 /**
  * Reads a file without decoding any of it.
  * @param buffer memory for the file's bytes, which are valid until the buffer is used again
- * @param size in bytes, of what was stored
- * @throws RejectedImage, AlteredImage
+ * @throws RejectedImage
  */
-export function readImageFile(path: string, buffer?: Buffer, size?: number): ImageFile {
+export function readImageFile(path: string, buffer?: Buffer): ImageFile {
   const file = readInto(path, buffer)
-  if (size !== undefined && file.length !== size) throw new AlteredImage('not as many bytes as were stored')
   const format = detectFormat(file)
   if (format === undefined || (format === 'heic' && !isHeicSupported()))
     throw new RejectedImage('not an accepted format', 'format')

@@ -25,8 +25,16 @@ export interface BlobStore {
   stream(key: string, start: number, end: number, caller?: Caller): Promise<Readable | undefined>
   /** Opens a whole blob, whatever its size, for checks. Undefined if there is none. */
   openWhole(key: string): Promise<{ readonly size: number; readonly body: Readable } | undefined>
-  /** Runs `use` with a local file of the blob's content, valid only until it settles. Undefined if there is no such blob. */
-  withLocalFile<T>(key: string, use: (path: string) => Promise<T>, caller?: Caller): Promise<T | undefined>
+  /**
+   * Runs `use` with a local file of the blob's content, valid only until it settles. Undefined if there is no such blob.
+   * @throws BlobDamaged if it has another size than `size`
+   */
+  withLocalFile<T>(
+    key: string,
+    use: (path: string) => Promise<T>,
+    caller?: Caller,
+    size?: number,
+  ): Promise<T | undefined>
   /** Removes a blob if there is one. */
   remove(key: string): Promise<void>
   /** Moves a blob, if there is one, to where only a person looks for it. */

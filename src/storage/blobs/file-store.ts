@@ -48,9 +48,7 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
 
     async read(key, size) {
       const bytes = await undefinedIfMissing(() => readFile(toPath(key), { flag: READ_BLOB }))
-      if (bytes !== undefined && bytes.byteLength !== size) {
-        throw new BlobDamaged(`${key} is ${bytes.byteLength} bytes long, not ${size}`)
-      }
+      if (bytes !== undefined) assertSize(key, bytes.byteLength, size)
       return bytes
     },
 
@@ -71,10 +69,12 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
       return { size, body: await getStream(handle, 0, size - 1) }
     },
 
-    async withLocalFile(key, use) {
+    async withLocalFile(key, use, _caller, size) {
       const path = toPath(key)
       const info = await undefinedIfMissing(() => lstat(path))
-      return info?.isFile() !== true ? undefined : await use(path)
+      if (info?.isFile() !== true) return undefined
+      if (size !== undefined) assertSize(key, info.size, size)
+      return use(path)
     },
 
     async remove(key) {
@@ -110,6 +110,10 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
       await stat(root)
     },
   }
+}
+
+function assertSize(key: string, size: number, expected: number): void {
+  if (size !== expected) throw new BlobDamaged(`${key} is ${size} bytes long, not ${expected}`)
 }
 
 /** Returns a function that creates the folder of a file durably, once for concurrent callers. */

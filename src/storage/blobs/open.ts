@@ -50,8 +50,8 @@ function withValidKeys(store: BlobStore): BlobStore {
     stream: async (key, start, end, caller) =>
       isBlobKey(key) ? store.stream(key, start, end, caller) : undefined,
     openWhole: async (key) => (isBlobKey(key) ? store.openWhole(key) : undefined),
-    withLocalFile: async (key, use, caller) =>
-      isBlobKey(key) ? store.withLocalFile(key, use, caller) : undefined,
+    withLocalFile: async (key, use, caller, size) =>
+      isBlobKey(key) ? store.withLocalFile(key, use, caller, size) : undefined,
     async remove(key) {
       if (isBlobKey(key)) await store.remove(key)
     },

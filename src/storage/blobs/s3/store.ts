@@ -32,7 +32,7 @@ const OWNER = 'catalejo/owner'
 const QUARANTINE = 'quarantine/'
 /** The largest object that quarantine copies: uploads are limited to 512 MiB, but a damaged object may be longer. */
 const MAX_QUARANTINE_BYTES = 1024 * 1024 * 1024
-/** The size of a copy to be is unknown before the answer, so its deadline is generous; a silent store is noticed earlier. */
+/** If the size of a copy to be is unknown before the answer, its deadline is generous; a silent store is noticed earlier. */
 const MAX_COPY_BYTES = 64 * 1024 * 1024
 
 /** Blobs as objects of an S3 bucket. */
@@ -61,8 +61,12 @@ export function openS3Blobs(
   }
 
   /** Downloads a blob into a new file. Returns its path; undefined if there is no such blob. */
-  async function copy(key: string, operation: Operation): Promise<string | undefined> {
-    const found = await requests.get(key, operation)
+  async function copy(
+    key: string,
+    operation: Operation,
+    size: number | undefined,
+  ): Promise<string | undefined> {
+    const found = await requests.get(key, operation, size === undefined ? {} : { size })
     if (found === undefined) return undefined
     const digest = createHash('sha256')
     async function* tapped(chunks: Readable) {
@@ -192,8 +196,9 @@ export function openS3Blobs(
     },
     openWhole: (key) => openStream(key),
 
-    async withLocalFile(key, use, caller) {
-      const path = await requests.operate('copy', MAX_COPY_BYTES, (operation) => copy(key, operation), caller)
+    async withLocalFile(key, use, caller, size) {
+      const run = (operation: Operation) => copy(key, operation, size)
+      const path = await requests.operate('copy', size ?? MAX_COPY_BYTES, run, caller)
       try {
         return path === undefined ? undefined : await use(path)
       } finally {
