@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { httpErrors } from '../../src/http/errors.ts'
 import { startConsole } from '../support/console.ts'
-import { assertAccessible } from '../support/browser.ts'
+import { assertAccessible, toast } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
 
@@ -27,7 +27,7 @@ test('pasted names are shown as new, recorded or invalid; the new ones are added
   await page.getByLabel('Agente').fill('lista de Ana')
   await page.getByLabel('Reservado').check()
   await page.getByRole('button', { name: 'Agregar 2 nombres' }).click()
-  await page.locator('.toast').filter({ hasText: '2 dominios agregados' }).waitFor()
+  await toast(page, '2 dominios agregados').waitFor()
   await page.getByText('4 ya guardados', { exact: true }).waitFor()
   for (const name of ['sol', 'luna']) {
     const [{ status, reserved, date_reg, agent } = {}] = await records(service, { search: name })
@@ -79,7 +79,7 @@ test('a name that a colleague added meanwhile stays as it is, also behind many n
   const many = Array.from({ length: 20_001 }, (_, i) => record(`lote${i}`))
   await stored(service, many, { key: ana, encoding: 'json' })
   await page.getByRole('button', { name: 'Agregar 2 nombres' }).click()
-  await page.locator('.toast').filter({ hasText: '1 dominio agregado: quillay.cl' }).waitFor()
+  await toast(page, '1 dominio agregado: quillay.cl').waitFor()
   assert.equal((await records(service, { search: 'coihue' }))[0]?.status, 1)
 })
 
@@ -108,7 +108,7 @@ test('undo removes only names that were new', async () => {
   await stored(service, [record('lenga', { status: 1 })], { key: ana })
   await held.pass()
   await gate.open()
-  const added = page.locator('.toast').filter({ hasText: '4 dominios agregados' })
+  const added = toast(page, '4 dominios agregados')
   await added.waitFor()
   // And touches another one.
   await update(service, [{ domain: 'arrayan', note: 'la quiero' }], { key: ana, encoding: 'json' })

@@ -5,7 +5,7 @@ import type { Locator } from 'playwright-core'
 import { audit as texts } from '../../console/i18n/texts/audit.ts'
 import { createdKey, limitsSet } from '../../src/http/auth/audit.ts'
 import { AUDIT_ACTIONS } from '../../src/http/auth/queries.ts'
-import { accessibilityViolations } from '../support/browser.ts'
+import { accessibilityViolations, openScreen, enterKey, showsCount, toast } from '../support/browser.ts'
 import { startConsole } from '../support/console.ts'
 import { call } from '../support/http.ts'
 import { gradient, ImageClient } from '../support/images.ts'
@@ -33,18 +33,18 @@ test('an administrator reads who did what, of everyone or of one account, page b
   await page.getByRole('option', { name: 'Auditoría' }).click()
   const rows = page.getByRole('region', { name: 'Auditoría' }).locator('tbody tr')
   await rows.getByText('regla-100', { exact: true }).waitFor()
-  assert.equal(await rows.count(), 100)
+  await showsCount(rows, 100)
   const told = (await rows.first().locator('th, td').allInnerTexts()).slice(1)
   assert.deepEqual(told, ['cli:root', '–', 'Renovó el secreto de los enlaces', 'fotos'])
   await page.getByRole('button', { name: 'Mostrar más' }).click()
   await rows.getByText('regla-1', { exact: true }).waitFor()
-  assert.equal(await rows.count(), 101)
+  await showsCount(rows, 101)
   assert.equal(await page.getByRole('button', { name: 'Mostrar más' }).count(), 0)
 
   await page.getByRole('link', { name: 'cli:root' }).click()
   await page.waitForURL(/auditoria\?account=cli%3Aroot$/)
   await rows.getByText('regla-100', { exact: true }).waitFor({ state: 'detached' })
-  assert.equal(await rows.count(), 1)
+  await showsCount(rows, 1)
   const account = page.getByRole('searchbox', { name: 'Cuenta' })
   await account.fill('nadie')
   await page.getByRole('heading', { name: 'Esta cuenta no tiene entradas' }).waitFor()
@@ -89,19 +89,11 @@ test('the audit log says in words what was created, limited, changed and placed'
   await page.getByText('fotos (images), key k1', { exact: true }).waitFor()
 })
 
-test('the screen needs a key of an administrator', async () => {
-  const { page } = await browser.open(service, 'auditoria', { domainwatch: service.domainKey })
-  await page.getByRole('heading', { name: 'administración' }).waitFor()
-  assert.equal(await page.getByRole('table').count(), 0)
-})
-
 test('an administrator creates a key, sees it once, and revokes it', async () => {
   const { page } = await browser.open(service, '', {})
-  await page.getByLabel('Clave de API').fill(admin)
-  await page.getByRole('button', { name: 'Entrar' }).click()
+  await enterKey(page, admin)
   await page.getByRole('heading', { name: 'Claves', level: 1 }).waitFor()
-  await page.getByRole('rowheader', { name: 'fotos' }).waitFor()
-  assert.deepEqual(await accessibilityViolations(page), [])
+  await page.getByRole('rowheader', { name: 'fotos', exact: true }).waitFor()
 
   await page.getByRole('button', { name: 'Nueva clave' }).click()
   await page.getByRole('dialog').getByLabel('Cuenta').fill('fotos')
@@ -129,13 +121,9 @@ test('an administrator creates a key, sees it once, and revokes it', async () =>
     .last()
   await made.getByRole('button', { name: /^Revocar/ }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revocar', exact: true }).click()
-  await page.getByText(/^Clave .* revocada$/).waitFor()
+  await toast(page, /^Clave .* revocada/).waitFor()
   await page.getByText(/^Revocada el/).waitFor()
-  assert.deepEqual(
-    (await status()) === 401 ||
-      (await call(service, '/api/v1/imagestore/list', { query: { api: service.imageKey } })).status === 401,
-    true,
-  )
+  assert.equal(await status(), 401)
 })
 
 test('an administrator creates a limited key and sees its limits', async () => {
@@ -183,7 +171,7 @@ test('an administrator sets the quotas and the delivery mode of an application',
   await page.emulateMedia({ colorScheme: 'dark' })
   assert.deepEqual(await accessibilityViolations(page, ['color-contrast']), [])
   await dialog.getByRole('button', { name: 'Guardar' }).click()
-  await page.getByText('Límites de tienda guardados').waitFor()
+  await toast(page, 'Límites de tienda guardados').waitFor()
   await row.getByText('1 de 1', { exact: true }).waitFor()
   await row.getByText('de 2,5 MB').waitFor()
   await row.getByText('Firmados').waitFor()
@@ -207,8 +195,7 @@ test('what was entered for a key or for limits is there for the next key of the 
   await service.newKey('galería', 'imagestore')
   const { page } = await browser.open(service, 'claves', {})
   const enter = async (key: string) => {
-    await page.getByLabel('Clave de API').fill(key)
-    await page.getByRole('button', { name: 'Entrar' }).click()
+    await enterKey(page, key)
     // Once both tables are read, no other request finds that a key was revoked, and takes the form away.
     await page.locator('.admin-parts table').nth(1).waitFor()
   }
@@ -259,7 +246,7 @@ test('the state of the service is shown', async () => {
       },
     })
   })
-  await page.getByRole('link', { name: 'Sistema', exact: true }).click()
+  await openScreen(page, 'Sistema')
   await page.getByText(/Base de datos \((sqlite|postgres)\): responde/).waitFor()
   const queues = page.getByRole('table', { name: 'Colas' })
   await queues.getByRole('row', { name: /^Escrituras en espera \d+ \d/ }).waitFor()

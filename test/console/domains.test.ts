@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { domainErrors } from '../../src/domainwatch/errors.ts'
 import { startConsole } from '../support/console.ts'
-import { domainRow, domainGrid, shownDay } from '../support/browser.ts'
+import {
+  domainRow,
+  domainGrid,
+  shownDay,
+  resultCount,
+  openScreen,
+  chooseMore,
+  enterKey,
+  toast,
+} from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
@@ -32,10 +41,9 @@ test('sign-in identifies the key, and keeps it for the tab only unless requested
   await page.getByLabel('Clave de API').fill('wrong')
   await page.getByRole('button', { name: 'Entrar' }).click()
   await page.getByText('La clave de API no es válida').waitFor()
-  await page.getByLabel('Clave de API').fill(service.domainKey)
-  await page.getByRole('button', { name: 'Entrar' }).click()
+  await enterKey(page, service.domainKey)
   await page.getByRole('heading', { name: 'Inicio', level: 1 }).waitFor({ state: 'attached' })
-  await page.getByRole('link', { name: 'Dominios', exact: true }).click()
+  await openScreen(page, 'Dominios')
   await domainRow(page, 'ñandú').waitFor()
   assert.ok(page.url().endsWith('/console/dominios'))
 
@@ -77,7 +85,7 @@ test('search while typing: words, chips and the URL are equivalent, and a link r
   await page.keyboard.press('/')
   await page.keyboard.type('ban largo:8')
   await domainRow(page, 'mi-banco').waitFor()
-  await page.getByRole('status').filter({ hasText: '1 dominio' }).waitFor()
+  await resultCount(page, '1 dominio').waitFor()
   await page.waitForURL(/search=ban&length=8/)
   await page.getByRole('button', { name: 'Inscrito' }).click()
   assert.equal(await page.getByRole('searchbox').inputValue(), 'ban largo:8 estado:inscrito')
@@ -103,7 +111,7 @@ test('rows load in pages while scrolling to the end and back', async () => {
   const last = domainRow(page, `nombre${COUNT - 1}`)
   await page.keyboard.press('End')
   await last.waitFor()
-  await page.getByRole('status').filter({ hasText: '1.305 dominios' }).waitFor()
+  await resultCount(page, '1.305 dominios').waitFor()
   assert.ok((await domainGrid(page).getByRole('row').count()) < 80, 'only what is in sight is there')
   await page.keyboard.press('Home')
   await domainRow(page, 'ñandú').waitFor()
@@ -119,7 +127,7 @@ test('single keys mark records and undo marks; discarded records show the time l
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('r')
   await domainRow(page, 'casa-blanca').getByText('Revisión').waitFor()
-  await page.getByText('1 dominio en revisión').waitFor()
+  await toast(page, '1 dominio en revisión').waitFor()
   assert.equal((await getState('casa-blanca'))?.revision, 1)
   // Rows that were read before are shown with the mark, too.
   await page.getByRole('searchbox').fill('catalejo')
@@ -129,11 +137,11 @@ test('single keys mark records and undo marks; discarded records show the time l
   await domainGrid(page).focus()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('z')
-  await page.getByText('Deshecho').waitFor()
+  await toast(page, 'Deshecho').waitFor()
   assert.equal((await getState('casa-blanca'))?.revision, 0)
 
   await page.keyboard.press('d')
-  await page.getByText('1 dominio descartado').waitFor()
+  await toast(page, '1 dominio descartado').waitFor()
   assert.equal((await getState('casa-blanca'))?.discarded, 1)
   // What is typed comes into the address a moment later.
   await page.waitForURL(/dominios$/)
@@ -144,7 +152,7 @@ test('single keys mark records and undo marks; discarded records show the time l
   await domainGrid(page).focus()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('d')
-  await page.getByText('1 dominio restaurado').waitFor()
+  await toast(page, '1 dominio restaurado').waitFor()
   assert.equal((await getState('casa-blanca'))?.discarded, 0)
 
   // Typed letters are not shortcuts.
@@ -213,9 +221,8 @@ test('a view is exported as a curl command and as a file', async () => {
   const { page, context } = await open('dominios?search=casa&length=11')
   await domainRow(page, 'casa-blanca').waitFor()
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Copiar como curl' }).click()
-  await page.getByText('Copiado').waitFor()
+  await chooseMore(page, 'Copiar como curl')
+  await toast(page, 'Copiado').waitFor()
   assert.equal(
     await page.evaluate('navigator.clipboard.readText()'),
     `curl '${service.url}/api/v1/domainwatch/list?search=casa&length=11&api='"$CATALEJO_KEY"`,

@@ -2,9 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
-import { accessibilityViolations, domainRow, shownDay } from '../support/browser.ts'
+import {
+  accessibilityViolations,
+  domainRow,
+  shownDay,
+  resultCount,
+  openScreen,
+  showsTexts,
+  showsCount,
+  toast,
+} from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
-import { eventually } from '../support/eventually.ts'
 import { ManualClock } from '../support/service.ts'
 
 const clock = new ManualClock('2026-01-05T13:20:30Z')
@@ -40,7 +48,7 @@ test('chips show how many records each filter would leave, given the others', as
   await domainRow(page, 'casas').getByText('casas').click()
   await page.getByRole('complementary').getByRole('button', { name: 'Descartar' }).click()
   await chip(page, 'Descartado 1 Dominios').waitFor()
-  await page.getByText('1 dominio descartado').waitFor()
+  await toast(page, '1 dominio descartado').waitFor()
   await page.keyboard.press('z')
   await chip(page, 'Descartado 0 Dominios').waitFor()
 })
@@ -51,11 +59,7 @@ test('lengths and agents are picked from lists with counts, by keyboard', async 
   await chip(page, 'Inscrito 3 Dominios').waitFor()
   await lengths.press('Enter')
   const panel = page.getByRole('group', { name: 'Largo' })
-  assert.deepEqual(await panel.getByRole('button').allTextContents(), [
-    '4 caracteres1',
-    '5 caracteres1',
-    '7 caracteres1',
-  ])
+  await showsTexts(panel.getByRole('button'), ['4 caracteres1', '5 caracteres1', '7 caracteres1'])
   assert.deepEqual(await accessibilityViolations(page), [])
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
@@ -63,7 +67,7 @@ test('lengths and agents are picked from lists with counts, by keyboard', async 
   await domainRow(page, 'casas').waitFor()
   // The other lengths are still listed.
   await lengths.click()
-  assert.equal(await panel.getByRole('button').count(), 3)
+  await showsCount(panel.getByRole('button'), 3)
   await panel.getByRole('button', { name: '5 caracteres', pressed: true }).click()
   await page.waitForURL(/search=casa$/)
 
@@ -72,7 +76,7 @@ test('lengths and agents are picked from lists with counts, by keyboard', async 
   // The search text stays in addition to the agent.
   assert.equal(await page.getByRole('searchbox').inputValue(), 'Mirones en:agente patrón:*casa*')
   await domainRow(page, 'mi-casa').waitFor()
-  await page.getByText('2 dominios', { exact: true }).waitFor()
+  await resultCount(page, '2 dominios').waitFor()
 })
 
 test('the chart of days works by pointer and keyboard, and filters by click or drag', async () => {
@@ -87,14 +91,14 @@ test('the chart of days works by pointer and keyboard, and filters by click or d
   await page.keyboard.press('Enter')
   await page.waitForURL(/from=2026-01-04&to=2026-01-04$/)
   await domainRow(page, 'mi-casa').waitFor()
-  await page.getByText('1 dominio', { exact: true }).waitFor()
+  await resultCount(page, '1 dominio').waitFor()
   // The days around stay in sight; with Shift several are taken, and the same again lets go.
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('Shift+ArrowLeft')
   await page.keyboard.press('Shift+ArrowLeft')
   await page.keyboard.press('Enter')
   await page.waitForURL(/from=2026-01-03&to=2026-01-05$/)
-  await page.getByText('3 dominios', { exact: true }).waitFor()
+  await resultCount(page, '3 dominios').waitFor()
 
   const box = await strip(page).boundingBox()
   assert.ok(box !== null)
@@ -105,7 +109,7 @@ test('the chart of days works by pointer and keyboard, and filters by click or d
   await page.mouse.move(...at(1))
   await page.mouse.up()
   await page.waitForURL(/from=2026-01-02&to=2026-01-04$/)
-  await page.getByText('2 dominios', { exact: true }).waitFor()
+  await resultCount(page, '2 dominios').waitFor()
   await page.mouse.click(...at(0))
   await page.waitForURL(/from=2026-01-05&to=2026-01-05$/)
   await page.mouse.click(...at(0))
@@ -125,25 +129,27 @@ test('charts open on the last 90 days, or where the data are, and show the days 
   const { page } = await open('cifras')
   const days = page.getByRole('region', { name: 'Inscripciones y eliminaciones por día' })
   const range = days.getByRole('combobox', { name: 'Días que se muestran' })
-  const dates = () => days.locator('tbody th').allTextContents()
+  const dates = days.locator('tbody th')
   await days.getByText('Ver como tabla').click()
   await range.waitFor()
-  assert.deepEqual([await range.inputValue(), (await dates()).length], ['90', 90])
+  await showsCount(dates, 90)
+  assert.equal(await range.inputValue(), '90')
   await range.selectOption('1 año')
   await page.waitForURL(/cifras\?dias=365$/)
-  await eventually(async () => (await dates()).length === 365)
+  await showsCount(dates, 365)
   // The days stay while filters change, and Back leaves one of both.
   await page.getByRole('button', { name: /^Reservado/ }).click()
   await page.waitForURL(/reserve=&dias=365$/)
   await page.goBack()
+  await page.waitForURL(/cifras\?dias=365$/)
   await page.goBack()
   await page.waitForURL(/cifras$/)
-  await eventually(async () => (await dates()).length === 90)
+  await showsCount(dates, 90)
 
   await page.getByRole('searchbox').fill('antigua')
-  await eventually(async () => (await dates()).join() === shownDay('5 mar', 2019))
+  await showsTexts(dates, [shownDay('5 mar', 2019)])
   assert.equal(await range.inputValue(), 'todo')
-  await page.getByRole('navigation').getByRole('link', { name: 'Dominios', exact: true }).click()
+  await openScreen(page, 'Dominios')
   await page.getByRole('searchbox').fill('antigua')
   await strip(page)
     .and(page.locator(`[aria-valuetext^="${shownDay('5 mar', 2019)} · 1 inscrito"]`))

@@ -3,9 +3,8 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { commonErrors } from '../../src/lib/errors.ts'
 import { startConsole } from '../support/console.ts'
-import { domainRow, domainGrid } from '../support/browser.ts'
+import { domainRow, domainGrid, toast } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
-import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
 import { storeManyDomains } from '../support/many-domains.ts'
 
@@ -17,7 +16,6 @@ const otherKey = (await service.newKey('Ana', 'domainwatch')).key
 const open = (path = 'dominios') => browser.open(service, path, { domainwatch: service.domainKey })
 const rowAt = (page: Page, index: number) => domainGrid(page).locator(`#row-${index}`)
 const nameAt = (index: number) => names[index] ?? ''
-const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
 
 /** Moves the active row there by keys, and returns its position. */
 async function moveTo(page: Page, index: number): Promise<number> {
@@ -52,38 +50,6 @@ async function unmark(...marked: string[]) {
     { key: otherKey },
   )
 }
-
-test('chips of flags filter, and a link restores them, also with a value', async () => {
-  const [one = '', two = '', three = ''] = names.slice(1_000)
-  await update(service, [
-    { domain: one, revision: 1 },
-    { domain: two, discarded: 1 },
-    { domain: three, reserve: 1 },
-  ])
-  const { page } = await open()
-  await domainRow(page, nameAt(0)).waitFor()
-  for (const [chip, flag, name] of [
-    ['Revisión', 'rev', one],
-    ['Descartado', 'dis', two],
-    ['Reservado', 'reserve', three],
-  ] as const) {
-    const button = page.getByRole('button', { name: new RegExp(`^${chip}`), pressed: false })
-    await button.click()
-    await page
-      .getByRole('status')
-      .filter({ hasText: /^1 dominio$/ })
-      .waitFor()
-    await domainRow(page, name).waitFor()
-    await page.waitForURL(new RegExp(`[?&]${flag}=`))
-    await page.getByRole('button', { name: new RegExp(`^${chip}`), pressed: true }).click()
-    await domainRow(page, nameAt(0)).waitFor()
-  }
-  await page.goto(`${service.url}/console/dominios?rev=1`)
-  await page.getByRole('button', { name: /^Revisión/, pressed: true }).waitFor()
-  await domainRow(page, one).waitFor()
-  await unmark(one, two)
-  await update(service, [{ domain: three, reserve: 0 }])
-})
 
 test('Shift+click selects all rows between, and so do keys across pages that are not loaded', async () => {
   const { page } = await open()
@@ -237,25 +203,6 @@ test('marks and undos in quick succession are applied in order on a slow service
   await domainRow(page, name).getByText('Revisión').waitFor()
   assert.deepEqual(await toMarks(name), { revision: 1, discarded: 0 })
   await unmark(name)
-})
-
-test('each of many marks can be undone', async () => {
-  const many = 110
-  const { page } = await open()
-  await moveTo(page, 60)
-  const view = names.slice(60, 60 + many)
-  const areMarked = (revision: number) =>
-    eventually(async () => {
-      const marked = new Set((await records(service, { revision: 1, limit: many })).map(({ name }) => name))
-      return view.every((name) => marked.has(name) === (revision === 1))
-    }, `marks ${revision}`)
-  for (let i = 0; i < many; i++) {
-    await page.keyboard.press('r')
-    await page.keyboard.press('ArrowDown')
-  }
-  await areMarked(1)
-  for (let i = 0; i < many; i++) await page.keyboard.press('z')
-  await areMarked(0)
 })
 
 test('undo does not overwrite changes of another member, says so, and undoes the rest', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
-import { copyWith } from '../support/browser.ts'
+import { copyWith, toast } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { ImageClient } from '../support/images.ts'
 import { watch } from '../support/watches.ts'
@@ -57,14 +57,14 @@ test('in the gallery, the details, two side by side, and before deleting', async
   for (const name of TEXTS) await page.getByLabel(`Seleccionar ${name}`, { exact: true }).check()
   const selected = page.getByRole('region', { name: '4 seleccionadas' })
   await selected.getByRole('button', { name: 'Enviar a la papelera' }).click()
-  await page.getByText('4 imágenes en la papelera').waitFor()
+  await toast(page, '4 imágenes en la papelera').waitFor()
   await page.goto(`${service.url}/console/imagenes?papelera`)
   for (const name of TEXTS) await page.getByLabel(`Seleccionar ${name}`, { exact: true }).check()
   await selected.getByRole('button', { name: 'Borrar definitivamente' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancelar' }).click()
   assert.equal(await madeOf(page), 0)
   await selected.getByRole('button', { name: 'Restaurar' }).click()
-  await page.getByText('4 imágenes restauradas').waitFor()
+  await toast(page, '4 imágenes restauradas').waitFor()
 
   await page.goto(`${service.url}/console/imagenes?imagen=${hashes[0]}`)
   const dialog = page.getByRole('dialog', { name: TEXTS[0], exact: true })
@@ -168,7 +168,7 @@ test('in details and their history, in lists of filters, in triage, among watche
   await page.getByRole('button', { name: 'Eliminar', exact: true }).click()
   const asked = page.getByRole('dialog', { name: `¿Eliminar «${TEXTS[0]}»?`, exact: true })
   await asked.getByRole('button', { name: 'Eliminar', exact: true }).click()
-  await page.getByText(`Alerta «${TEXTS[0]}» eliminada`, { exact: true }).waitFor()
+  await toast(page, `Alerta «${TEXTS[0]}» eliminada`).waitFor()
   assert.equal(await madeOf(page), 0)
 })
 

@@ -1,7 +1,7 @@
 /** Sorting, filtering and stepping through images; tags, aliases and the focus of one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { accessibilityViolations, copyWith } from '../support/browser.ts'
+import { accessibilityViolations, copyWith, resultCount, showsTexts } from '../support/browser.ts'
 import { startConsole } from '../support/console.ts'
 import { eventually } from '../support/eventually.ts'
 import { limited } from '../support/key-limits.ts'
@@ -23,9 +23,7 @@ const open = (path: string) => browser.open(service, path, { imagestore: service
 
 test('the gallery is sorted and filtered, and its address keeps that', async () => {
   const { page } = await open('imagenes')
-  const shown = () => page.locator('.tile-name').allTextContents()
-  const order = async (...names: string[]) =>
-    eventually(async () => (await shown()).join() === names.join(), names.join())
+  const order = (...names: string[]) => showsTexts(page.locator('.tile-name'), names)
   await page.getByRole('button', { name: 'Ordenar y filtrar' }).click()
   await page.getByLabel('Orden').selectOption('Por nombre')
   await order('Ancla.png', 'Bote.png', 'Cabo.jpg')
@@ -33,7 +31,7 @@ test('the gallery is sorted and filtered, and its address keeps that', async () 
   await order('Bote.png', 'Ancla.png', 'Cabo.jpg')
   await page.getByLabel('Tipo').selectOption('image/png')
   await order('Bote.png', 'Ancla.png')
-  await page.getByRole('status').filter({ hasText: '2 imágenes' }).waitFor()
+  await resultCount(page, '2 imágenes').waitFor()
   await page.getByRole('button', { name: 'Ordenar y filtrar (1)' }).waitFor()
   assert.deepEqual(await accessibilityViolations(page), [])
   await page.reload()
@@ -124,7 +122,7 @@ test('tags, aliases and the focus are set in the details', async () => {
 
   // A tag leads to the images that have it.
   await tags.getByRole('link', { name: 'mar' }).click()
-  await page.getByRole('status').filter({ hasText: '1 imagen' }).waitFor()
+  await resultCount(page, '1 imagen').waitFor()
 })
 
 test('the links of several images are copied together', async () => {

@@ -4,10 +4,12 @@ import type { Page } from 'playwright-core'
 import { imageErrors } from '../../src/imagestore/errors.ts'
 import { commonErrors } from '../../src/lib/errors.ts'
 import { startConsole } from '../support/console.ts'
-import { holdRequests, slowDown } from '../support/gate.ts'
+import { toast, resultCount, openScreen, showsCount } from '../support/browser.ts'
+import { holdRequests } from '../support/gate.ts'
 import { answerOf, ImageClient, noise, stamped } from '../support/images.ts'
 
-const COUNT = 343
+/** More than a page of the list. */
+const COUNT = 205
 
 const { service, browser } = await startConsole()
 const client = new ImageClient(service.url, service.imageKey)
@@ -19,7 +21,6 @@ for (let i = COUNT - 1; i >= 0; i--) {
 
 const open = () => browser.open(service, 'imagenes', { imagestore: service.imageKey })
 const box = (page: Page, name: string) => page.getByLabel(`Seleccionar ${name}`, { exact: true })
-const toast = (page: Page, text: string) => page.locator('.toast').filter({ hasText: text })
 const bar = (page: Page, count: string) => page.getByRole('region', { name: count, exact: true })
 /** The names in the order of the gallery. */
 async function listed(): Promise<readonly string[]> {
@@ -40,7 +41,7 @@ test('a range selects all images between, by boxes or pictures, across pages loa
   const names = await listed()
   const nameAt = (index: number) => names[index] ?? ''
   const { page } = await open()
-  await page.getByText(`${COUNT} imágenes`, { exact: true }).waitFor()
+  await resultCount(page, `${COUNT} imágenes`).waitFor()
   assert.equal(await page.getByText('o más').count(), 0)
   await box(page, nameAt(0)).click()
   await box(page, nameAt(9)).click({ modifiers: ['Shift'] })
@@ -69,7 +70,7 @@ test('deleting many tells images that were gone already; failures stay selected 
   await bar(page, '3 seleccionadas').getByRole('button', { name: 'Enviar a la papelera' }).click()
   const one = await gate.next()
   await toast(page, 'Enviando a la papelera… 0 de 3').waitFor()
-  assert.equal(await page.locator('.tile.going').count(), 3)
+  await showsCount(page.locator('.tile.going'), 3)
   await one.answer(imageErrors.image_not_found())
   await (await gate.next()).answer(commonErrors.overloaded())
   await (await gate.next()).pass()
@@ -89,17 +90,16 @@ test('deleting many tells images that were gone already; failures stay selected 
 test('two concurrent deletions on a slow service each show their own outcome', async () => {
   const [first = '', second = ''] = await listed()
   const { page } = await open()
-  await box(page, first).waitFor()
-  await slowDown(page)
+  const gate = await holdRequests(page, 'imagestore/trash')
   for (const name of [first, second]) {
     await box(page, name).click()
-    await page
-      .getByRole('region', { name: '1 seleccionada' })
-      .getByRole('button', { name: 'Enviar a la papelera' })
-      .click()
+    await bar(page, '1 seleccionada').getByRole('button', { name: 'Enviar a la papelera' }).click()
   }
-  await box(page, first).waitFor({ state: 'detached' })
+  const held = [await gate.next(), await gate.next()]
+  await held[1]?.pass()
   await box(page, second).waitFor({ state: 'detached' })
+  await held[0]?.pass()
+  await box(page, first).waitFor({ state: 'detached' })
   const left = await listed()
   assert.equal(left.includes(first) || left.includes(second), false)
 })
@@ -108,10 +108,23 @@ test('images that were scrolled out of sight before they arrived are no longer f
   const { page } = await browser.open(service, 'espacio', { imagestore: service.imageKey })
   await page.route('**/i/**', () => undefined)
   const first = page.waitForRequest('**/i/**')
-  await page.getByRole('navigation').getByRole('link', { name: 'Imágenes' }).click()
+  await openScreen(page, 'Imágenes')
   const asked = await first
   const cancelled = page.waitForEvent('requestfailed', (request) => request === asked)
   await page.locator('.tile').first().waitFor()
   await page.evaluate('scrollTo(0, document.body.scrollHeight)')
   await cancelled
+})
+
+test('the trash is emptied of all its images after a confirmation', async () => {
+  await service.sql('UPDATE images SET trashed_at = date')
+  await client.upload(await noise(17, 17).png().toBuffer(), { name: 'queda.png' })
+  const { page } = await browser.open(service, 'imagenes?papelera', { imagestore: service.imageKey })
+  await page.getByRole('button', { name: 'Vaciar la papelera' }).click()
+  const dialog = page.getByRole('dialog', { name: /^¿Borrar 20\d imágenes definitivamente\?$/ })
+  await dialog.getByText('No se puede deshacer.').waitFor()
+  await dialog.getByRole('button', { name: 'Borrar definitivamente' }).click()
+  await page.getByText('La papelera está vacía').waitFor()
+  assert.equal((await client.list({ trash: '1' })).body['total'], 0)
+  assert.equal((await client.list()).body['total'], 1)
 })

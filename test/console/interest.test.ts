@@ -1,7 +1,13 @@
 /** Signals of names in the console: the order of the taste of the group with its reasons, columns, facts and days of objection. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { accessibilityViolations, domainGrid } from '../support/browser.ts'
+import {
+  accessibilityViolations,
+  domainGrid,
+  chooseMore,
+  showsCount,
+  showsTexts,
+} from '../support/browser.ts'
 import { startConsole } from '../support/console.ts'
 import { names, record, stored, update } from '../support/domains.ts'
 import { imported } from '../support/jobs.ts'
@@ -36,7 +42,7 @@ test('triage and the table sort by interest, and say why or what is missing', as
     .filter({ has: page.getByRole('heading', { name: 'Por qué' }) })
     .last()
   assert.match(await why.innerText(), /Interés: \d+ de 100\n/)
-  assert.equal(await why.getByRole('listitem').count(), 3)
+  await showsCount(why.getByRole('listitem'), 3)
   await page.keyboard.press('d')
   await shown.getByText(`${second}.cl`, { exact: true }).waitFor()
   await order.click()
@@ -44,15 +50,14 @@ test('triage and the table sort by interest, and say why or what is missing', as
   assert.equal(new URL(page.url()).searchParams.get('order'), null)
 
   await page.goto(`${service.url}/console/dominios?seen=0`)
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Ordenar por interés' }).click()
+  await chooseMore(page, 'Ordenar por interés')
   await page.waitForURL(/order=interest/)
   const [first = ''] = await names(service, { order: 'interest', seen: 0 })
   const row = page.locator('[role=row]').nth(1)
   await row.getByText(`${first}.cl`, { exact: true }).waitFor()
   await row.click()
   await why.waitFor()
-  assert.equal(await why.getByRole('listitem').count(), 3)
+  await showsCount(why.getByRole('listitem'), 3)
 
   await page.goto(`${service.url}/console/triaje?status=0&order=interest`)
   await why.waitFor()
@@ -81,14 +86,14 @@ test('signals can be columns, the details and triage say them, and how many days
   await row.getByText(left).waitFor()
   await row.getByText('objetar: 5 d', { exact: true }).waitFor()
   // The other one has time enough.
-  assert.equal(await page.getByText(/para objetar$/).count(), 1)
+  await showsCount(page.getByText(/para objetar$/), 1)
   const fields: string[] = []
   page.on('request', (request) => {
     const url = new URL(request.url())
     if (url.pathname.endsWith('/domainwatch/list')) fields.push(url.searchParams.get('fields') ?? '')
   })
   const signals = ['Forma', 'Sílabas', 'Demanda', 'Gemelos', 'Veces libre', 'Años', 'Para objetar', 'Números']
-  await page.getByRole('button', { name: 'Columnas' }).click()
+  await page.getByRole('button', { name: 'Columnas', exact: true }).click()
   for (const name of signals) await page.getByRole('checkbox', { name, exact: true }).check()
   const isCut = `(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('.cell-marks .tag'))`
   assert.equal(await page.evaluate(isCut), false)
@@ -103,15 +108,17 @@ test('signals can be columns, the details and triage say them, and how many days
   assert.deepEqual(heads.slice(at), signals)
   assert.deepEqual(cells.slice(at), ['CVCVHCVC', '', '1', 'casasol.cl', '0', '0', '5', 'volumen 1.900'])
 
+  const rowName = (index: number, name: string) =>
+    showsTexts(page.locator(`#row-${index} .cell-name .domain`), [`${name}.cl`])
   const isSorted = domainGrid(page).locator('[aria-sort]')
   const byNumber = domainGrid(page).getByRole('button', { name: 'Números' })
   await byNumber.click()
   await page.waitForURL(/order=num_enlaces$/)
-  await page.locator('#row-0').getByText('casasol.cl').first().waitFor()
+  await rowName(0, 'casasol')
   await byNumber.click()
   await page.waitForURL(/order=num_enlaces&sort=asc$/)
   await page.reload()
-  await page.locator('#row-0').getByText('casamar.cl').waitFor()
+  await rowName(0, 'casamar')
   assert.equal(await isSorted.getAttribute('aria-sort'), 'ascending')
   assert.equal((await isSorted.innerText()).trim(), 'Números: enlaces')
   // Names without a number come last in both directions.
@@ -122,7 +129,7 @@ test('signals can be columns, the details and triage say them, and how many days
 
   await domainGrid(page).getByRole('button', { name: 'Para objetar' }).click()
   await page.waitForURL(/order=objection&sort=asc/)
-  await page.locator('#row-0').getByText('casa-sol.cl').waitFor()
+  await rowName(0, 'casa-sol')
   await row.click()
   const sheet = page.getByRole('complementary', { name: 'Detalles de casa-sol.cl' })
   await sheet.getByText(left).waitFor()

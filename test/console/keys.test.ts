@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Route, Page, Locator } from 'playwright-core'
 import { commonErrors } from '../../src/lib/errors.ts'
 import { holdRequests } from '../support/gate.ts'
-import { domainGrid, domainRow } from '../support/browser.ts'
+import { domainGrid, domainRow, toast, openScreen } from '../support/browser.ts'
 import { startConsole } from '../support/console.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 
@@ -37,7 +37,6 @@ const isFocused = (control: Locator) => control.and(control.page().locator(':foc
 const discarded = async () => (await records(service, { discarded: 1 })).map(({ name }) => name).toSorted()
 const activeRow = (page: Page, name: string) =>
   domainGrid(page).locator('.table-row.active').getByText(`${name}.cl`, { exact: true })
-const toast = (page: Page, text: string) => page.locator('.toast').filter({ hasText: text })
 
 test('keys act on the highlighted row from the load on, and after a click on a filter', async () => {
   const { page } = await openVeterinarians()
@@ -75,7 +74,7 @@ test('Back undoes one change of the filters at a time, and all that was typed in
   const { page } = await open('')
   const queryIs = (query: string) =>
     page.waitForURL((url) => url.pathname + url.search === `/console/${query}`)
-  await page.getByRole('navigation').getByRole('link', { name: 'Dominios', exact: true }).click()
+  await openScreen(page, 'Dominios')
   await domainRow(page, 'perro').waitFor()
   await page.getByRole('button', { name: /^Libre/ }).click()
   await queryIs('dominios?status=0')
@@ -139,7 +138,7 @@ test('Escape closes a menu, a panel or a form, and neither the details nor the s
     assert.deepEqual([await sheet.count(), await selection(page).count()], [1, 1], what)
   }
 
-  await page.getByRole('button', { name: 'Columnas' }).click()
+  await page.getByRole('button', { name: 'Columnas', exact: true }).click()
   const column = page.getByRole('checkbox', { name: 'Modificación' })
   await column.waitFor()
   await page.keyboard.press('Escape')
@@ -202,7 +201,7 @@ test('the focus returns to the table from the selection bar and from messages', 
   await isFocused(grid)
   await press(page.locator('.toast').getByRole('button', { name: 'Deshacer' }))
   await isFocused(grid)
-  await page.locator('.toast').filter({ hasText: 'Deshecho' }).waitFor()
+  await toast(page, 'Deshecho').waitFor()
   await press(page.locator('.toast').getByRole('button', { name: 'Cerrar' }).first())
   await isFocused(grid)
 })

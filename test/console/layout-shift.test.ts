@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Request } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
-import { domainGrid, domainRow, waitForExpression } from '../support/browser.ts'
+import { domainGrid, domainRow, waitForExpression, openScreen } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
 
@@ -95,7 +95,7 @@ test('nothing turns or fades for people who prefer reduced motion', async () => 
   const keys = { domainwatch: service.domainKey }
   const { page } = await browser.open(service, 'no-existe', keys)
   const gate = await holdRequests(page, 'domainwatch/watches')
-  await page.getByRole('navigation').getByRole('link', { name: 'Alertas' }).click()
+  await openScreen(page, 'Alertas')
   await gate.next()
   await page.locator('main .spinner').waitFor()
   const moving = () => page.evaluate('document.getAnimations().length')

@@ -6,12 +6,10 @@ import { httpErrors } from '../../src/http/errors.ts'
 import { startConsole } from '../support/console.ts'
 import { errorResponse, holdRequests } from '../support/gate.ts'
 import { record, stored, records, update } from '../support/domains.ts'
-import { call } from '../support/http.ts'
 import { gradient, ImageClient } from '../support/images.ts'
-import { BULK } from '../support/jobs.ts'
 import { slowLine } from '../support/slow-line.ts'
 import { commonErrors } from '../../src/lib/errors.ts'
-import { domainRow } from '../support/browser.ts'
+import { domainRow, openScreen, toast } from '../support/browser.ts'
 
 const TOTAL = 520
 
@@ -26,8 +24,6 @@ const open = (path = '') =>
   browser.open(service, path, { domainwatch: service.domainKey, imagestore: service.imageKey })
 
 const screen = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 })
-const go = (page: Page, name: string) =>
-  page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
 
 /** Every request fails until the outage is over. */
 async function outage(page: Page): Promise<() => Promise<void>> {
@@ -40,13 +36,13 @@ test('a screen opened during an outage loads when the service is back', async ()
   const { page } = await open()
   await screen(page, 'Inicio').waitFor()
   const end = await outage(page)
-  await go(page, 'Estadísticas')
+  await openScreen(page, 'Estadísticas')
   await page.getByText('Sin conexión con el servicio. Se reintenta automáticamente.').waitFor()
-  await go(page, 'Alertas')
+  await openScreen(page, 'Alertas')
   await end()
   await screen(page, 'Alertas').waitFor()
   await page.getByText('Sin conexión con el servicio').first().waitFor({ state: 'detached' })
-  await go(page, 'Estadísticas')
+  await openScreen(page, 'Estadísticas')
   await screen(page, 'Estadísticas').waitFor()
   await page.locator('.plot canvas').first().waitFor()
   // Its styles are there, too.
@@ -60,7 +56,7 @@ test('a screen whose file failed to load is fetched again', async () => {
   await page.route('**/assets/*.js', (route) =>
     failures++ < 2 ? route.fulfill({ status: 503, body: '' }) : route.continue(),
   )
-  await go(page, 'Importar')
+  await openScreen(page, 'Importar')
   await screen(page, 'Importar').waitFor()
   assert.ok(failures > 2)
 })
@@ -89,7 +85,7 @@ test('after an upgrade a missing screen is loaded from the new release automatic
   await screen(page, 'Inicio').waitFor()
   await upgrade(page)
   const loaded = page.waitForEvent('load')
-  await go(page, 'Estadísticas')
+  await openScreen(page, 'Estadísticas')
   await loaded
   await screen(page, 'Estadísticas').waitFor()
   assert.match(page.url(), /\/console\/cifras$/)
@@ -103,7 +99,7 @@ test('an upgrade while a list is sent offers to load the new release, and loses 
   await page.getByRole('button', { name: 'Importar', exact: true }).click()
   await page.getByRole('link', { name: /^Enviando lista\.csv/ }).waitFor()
   await upgrade(page)
-  await go(page, 'Estadísticas')
+  await openScreen(page, 'Estadísticas')
   await page.getByText('Esta pantalla ya no existe en la versión abierta').waitFor()
   await page.getByRole('link', { name: /^Enviando lista\.csv/ }).click()
   await page.getByRole('region', { name: 'lista.csv' }).getByRole('button', { name: 'Detener' }).click()
@@ -113,30 +109,7 @@ test('an upgrade while a list is sent offers to load the new release, and loses 
   await page.locator('.drop-place').waitFor()
 })
 
-const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
 const lost = (page: Page) => page.locator('.lost').getByText('Sin conexión con el servicio. Se reintenta')
-
-test('all records of a view are changed by one job although the answer was lost, and undone', async () => {
-  const { page } = await open('dominios?starts=vista')
-  await page.getByRole('checkbox', { name: 'Seleccionar las filas cargadas' }).check()
-  await page.getByRole('button', { name: `Seleccionar los ${TOTAL}` }).click()
-  const line = await slowLine(page)
-  const gate = await holdRequests(page, 'domainwatch/bulk')
-  await page.getByRole('button', { name: 'Descartar', exact: true }).click()
-  const held = await gate.next()
-  await held.loseAnswer()
-  await line.break()
-  await gate.open()
-  await lost(page).waitFor()
-  await line.mend()
-  await toast(page, `${TOTAL} dominios descartados`).waitFor()
-  assert.equal((await records(service, { starts: 'vista', discarded: 1, limit: 1_000 })).length, TOTAL)
-  const { body } = await call(service, BULK, { query: { api: service.domainKey } })
-  assert.equal(Object(body).count, 1)
-  await page.keyboard.press('z')
-  await toast(page, `Deshecho: ${TOTAL} dominios`).waitFor()
-  assert.deepEqual(await records(service, { starts: 'vista', discarded: 1 }), [])
-})
 
 test('while a slow list loads, the count of the previous view is not shown for it', async () => {
   await update(service, [{ domain: 'vista519', revision: 1 }])

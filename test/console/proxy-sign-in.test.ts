@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible } from '../support/browser.ts'
+import { assertAccessible, openScreen, enterKey, signOut } from '../support/browser.ts'
 import { startConsole } from '../support/console.ts'
 import { eventually } from '../support/eventually.ts'
 import { record, stored } from '../support/domains.ts'
@@ -66,7 +66,7 @@ test('signs in without a key, keeps the key in memory, and again when the key ex
   const [last] = (await sessions()).toSorted((one, other) => other.created_at - one.created_at)
   for (const { id } of await sessions()) await service.revokeKey(id)
   const opened = (await sessions()).length
-  await page.getByRole('link', { name: 'Lo que hice hoy' }).click()
+  await openScreen(page, 'Lo que hice hoy')
   await eventually(async () => (await sessions()).length > opened, 'another session')
   await page.getByRole('heading', { name: 'Lo que hice hoy' }).waitFor()
   assert.equal(await page.getByLabel('Clave de API').count(), 0)
@@ -79,8 +79,7 @@ test('stays signed out in every tab until the user signs in again', async () => 
   const other = await context.newPage()
   await other.goto(`${url}/console/dominios`)
   await alfa(other).waitFor()
-  await page.getByRole('button', { name: 'Mi sesión' }).click()
-  await page.getByRole('button', { name: 'Salir' }).click()
+  await signOut(page)
   for (const tab of [page, other]) await tab.getByText('Cerró la sesión de la consola.').waitFor()
   assert.equal(await page.getByLabel('Clave de API').count(), 0)
   await page.reload()
@@ -103,8 +102,7 @@ test('says why it could not sign in, and takes a key for this tab then', async (
   await page
     .getByText('No se pudo abrir la sesión: la página de ingreso pide identificarse otra vez')
     .waitFor()
-  await page.getByLabel('Clave de API').fill(service.domainKey)
-  await page.getByRole('button', { name: 'Entrar', exact: true }).click()
+  await enterKey(page, service.domainKey)
   await alfa(page).waitFor()
   user = 'grupo'
 })

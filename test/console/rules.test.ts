@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startConsole } from '../support/console.ts'
-import { accessibilityViolations } from '../support/browser.ts'
+import { accessibilityViolations, toast, chooseMore, showsCount } from '../support/browser.ts'
 import { names, record, stored, update } from '../support/domains.ts'
 import { ManualClock } from '../support/service.ts'
 import { call } from '../support/http.ts'
@@ -18,8 +18,7 @@ test('a rule is made from the filters of a view, previewed, paused, removed and 
   const { page } = await browser.open(service, 'dominios?digits=1', {
     domainwatch: service.domainKey,
   })
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Ocultar estos' }).click()
+  await chooseMore(page, 'Ocultar estos')
   await page.waitForURL(/reglas\?digits=1&nueva=hide$/)
   const dialog = page.getByRole('dialog', { name: 'Nueva regla' })
   await dialog
@@ -43,7 +42,7 @@ test('a rule is made from the filters of a view, previewed, paused, removed and 
   await item.getByRole('button', { name: 'Quitar Con número' }).click()
   await page.getByText('Todavía no hay reglas').waitFor()
   assert.deepEqual(await hidden(), [])
-  const removed = page.locator('.toast').filter({ hasText: 'Regla «Con número» quitada' })
+  const removed = toast(page, 'Regla «Con número» quitada')
   await removed.getByRole('button', { name: 'Deshacer' }).click()
   await item.waitFor()
   assert.deepEqual(await hidden(), ['casa1', 'casa2'])
@@ -100,7 +99,7 @@ test('dismissed names are searched and forgotten; one that came back says who di
   })
   const rows = page.getByRole('region', { name: 'Descartados' }).locator('tbody tr')
   await rows.filter({ hasText: 'casona.cl' }).getByText('Ana').waitFor()
-  assert.equal(await rows.count(), 2)
+  await showsCount(rows, 2)
   await page.getByRole('searchbox', { name: 'Buscar en los descartados' }).fill('cason')
   await rows.filter({ hasText: 'casa.cl' }).waitFor({ state: 'detached' })
   await page.waitForURL(/descartados\?search=cason$/)

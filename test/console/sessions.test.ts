@@ -5,7 +5,16 @@ import type { Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
 import { record, records, stored, LIST } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
-import { domainRow, accessibilityViolations } from '../support/browser.ts'
+import {
+  domainRow,
+  accessibilityViolations,
+  openScreen,
+  chooseMore,
+  enterKey,
+  signOut,
+  toast,
+  showsTexts,
+} from '../support/browser.ts'
 import { gradient, ImageClient } from '../support/images.ts'
 import { call } from '../support/http.ts'
 import { limited } from '../support/key-limits.ts'
@@ -26,7 +35,6 @@ test('a sign-out with marks in progress asks before, and the next user neither s
   const { page } = await browser.open(service, 'dominios', {
     domainwatch: service.domainKey,
   })
-  const toast = (text: string) => page.locator('.toast').filter({ hasText: text })
   await domainRow(page, 'alfa').waitFor()
   const gate = await holdRequests(page, 'domainwatch/update')
   const senders: (string | null)[] = []
@@ -41,16 +49,14 @@ test('a sign-out with marks in progress asks before, and the next user neither s
   await page.keyboard.press('r')
   await domainRow(page, 'alfa').getByText('Revisión').waitFor()
 
-  await page.getByRole('button', { name: 'Mi sesión' }).click()
-  await page.getByRole('button', { name: 'Salir' }).click()
+  await signOut(page)
   const dialog = page.getByRole('dialog', { name: '¿Salir y perder lo que falta?' })
   await dialog.getByRole('button', { name: 'Salir igual' }).click()
-  await page.getByLabel('Clave de API').fill(otherKey)
-  await page.getByRole('button', { name: 'Entrar' }).click()
+  await enterKey(page, otherKey)
   await domainRow(page, 'alfa').waitFor()
   assert.equal(await domainRow(page, 'alfa').getByText('Descartado').count(), 0)
   await page.keyboard.press('z')
-  await toast('No hay nada que deshacer').waitFor()
+  await toast(page, 'No hay nada que deshacer').waitFor()
   assert.deepEqual(senders, [service.domainKey])
   for (const key of [service.domainKey, otherKey]) {
     const [found] = await records(service, { search: 'alfa', api: key })
@@ -80,8 +86,7 @@ async function enter(page: Page, key: string, isRemembered: boolean): Promise<vo
 }
 
 async function saveView(page: Page, name: string): Promise<void> {
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Guardar esta vista' }).click()
+  await chooseMore(page, 'Guardar esta vista')
   await page.getByLabel('Nombre').fill(name)
   await page.getByRole('button', { name: 'Guardar vista' }).click()
 }
@@ -96,10 +101,9 @@ test('the console works in a browser that forbids storage, and says that it cann
   // Views are the service's.
   await saveView(page, 'Mis sitios')
   await views(page).filter({ hasText: 'Mis sitios' }).waitFor()
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Quitar la vista guardada' }).click()
+  await chooseMore(page, 'Quitar la vista guardada')
   await views(page).waitFor({ state: 'detached' })
-  await page.getByRole('link', { name: 'Importar' }).click()
+  await openScreen(page, 'Importar')
   await page.locator('input[type=file]').setInputFiles({
     name: 'lista.csv',
     mimeType: 'text/csv',
@@ -122,8 +126,7 @@ test('a view that was saved in one tab is shown in the others, which do not over
   await views(other).filter({ hasText: 'Mis casas' }).waitFor()
   await saveView(other, 'Mis faros')
   await page.reload()
-  await views(page).nth(1).waitFor()
-  assert.deepEqual(await views(page).locator('.ellipsis').allInnerTexts(), ['Mis casas', 'Mis faros'])
+  await showsTexts(views(page).locator('.ellipsis'), ['Mis casas', 'Mis faros'])
 })
 
 test('a remembered key replaces that of the tab, and a sign-out ends the session of every tab', async () => {
@@ -144,8 +147,7 @@ test('a remembered key replaces that of the tab, and a sign-out ends the session
   const other = await context.newPage()
   await other.goto(`${service.url}/console/dominios`)
   await domainRow(other, 'casa').waitFor()
-  await page.getByRole('button', { name: /^Mi sesión/ }).click()
-  await page.getByRole('button', { name: 'Salir' }).click()
+  await signOut(page)
   await other.getByLabel('Clave de API').waitFor()
 })
 
@@ -157,8 +159,7 @@ const READ_ONLY = 'Su clave es de solo lectura: no puede marcar dominios ni camb
 test('a read-only key shows the lists, and disables other actions with an explanation', async () => {
   const { key } = await service.newKey('grupo', 'domainwatch', limited({ scope: 'read' }))
   const { page } = await browser.open(service, '', {})
-  await page.getByLabel('Clave de API').fill(key)
-  await page.getByRole('button', { name: 'Entrar' }).click()
+  await enterKey(page, key)
   await page.getByText('Clave de dominios agregada').waitFor()
 
   const link = (name: RegExp) =>
@@ -208,16 +209,8 @@ test('a read-only imagestore key cannot delete; an upload key has no gallery', a
     .waitFor()
 })
 
-test('an expired key is reported when it is pasted', async () => {
-  const limits = limited({ expiresAt: Date.now() - 1 })
-  const { key } = await service.newKey('grupo', 'domainwatch', limits)
-  const { page } = await browser.open(service, '', {})
-  await page.getByLabel('Clave de API').fill(key)
-  await page.getByRole('button', { name: 'Entrar' }).click()
-  await page.getByText('La clave de API expiró').waitFor()
-})
-
-test('the user of a key over its rate sees how long to wait, in both languages', async () => {
+test('an expired key is reported when it is pasted; over its rate, the user sees how long to wait, in both languages', async () => {
+  const expired = await service.newKey('grupo', 'domainwatch', limited({ expiresAt: Date.now() - 1 }))
   const perDay = { count: 1, periodMs: 86_400_000 }
   const { key } = await service.newKey('grupo', 'domainwatch', limited({ rate: perDay }))
   assert.equal((await call(service, LIST, { query: { api: key } })).status, 200)
@@ -226,6 +219,8 @@ test('the user of a key over its rate sees how long to wait, in both languages',
     await page.getByLabel(field).fill(key)
     await page.getByRole('button', { name: button }).click()
   }
+  await enterKey(page, expired.key)
+  await page.getByText('La clave de API expiró').waitFor()
   await enter('Clave de API', 'Entrar')
   await page.getByText('Demasiadas solicitudes. Espere 24 horas', { exact: true }).waitFor()
   await page.getByLabel('Idioma').selectOption('English')

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
 import { commonErrors } from '../../src/lib/errors.ts'
 import { startConsole } from '../support/console.ts'
-import { domainRow } from '../support/browser.ts'
+import { domainRow, toast } from '../support/browser.ts'
 import { LIST, record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
@@ -28,7 +28,6 @@ await stored(
 )
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
-const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
 const asAna = (changes: readonly Fields[]) => update(service, changes, { key: ana, encoding: 'json' })
 const lost = (page: Page) => page.locator('.lost').getByText('Sin conexión con el servicio. Se reintenta')
 

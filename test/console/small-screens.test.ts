@@ -3,10 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
-import { domainRow, fits } from '../support/browser.ts'
-import { record, stored, update } from '../support/domains.ts'
+import { domainGrid, domainRow, fits, toast } from '../support/browser.ts'
+import { record, stored, storedNames, update } from '../support/domains.ts'
 import { claim } from '../support/queue.ts'
-import { startService } from '../support/service.ts'
 
 const LONG = 'a'.repeat(63)
 const HELD = 'b'.repeat(63)
@@ -115,7 +114,7 @@ test('a wrong word in the query leaves the buttons next to it where they are', a
     { domainwatch: service.domainKey },
     { width: 390, height: 800 },
   )
-  const filters = page.getByRole('button', { name: 'Filtros' })
+  const filters = page.getByRole('button', { name: 'Filtros', exact: true })
   const before = await filters.boundingBox()
   await page.getByRole('searchbox').fill('largo:xyz')
   await page.locator('.query-fault').waitFor()
@@ -135,14 +134,49 @@ test('an unknown address has a heading and leads home', async () => {
   await page.getByRole('heading', { level: 1, name: 'Inicio' }).waitFor()
 })
 
-test('the home of an empty installation shows the first steps, and no figures of nothing', async () => {
-  await using empty = await startService()
-  const { page } = await browser.open(empty, '', {
-    domainwatch: empty.domainKey,
-    imagestore: empty.imageKey,
-  })
-  await page.getByRole('link', { name: 'Importe la lista de inscripciones de NIC Chile' }).waitFor()
-  await page.getByRole('link', { name: 'Suba la primera imagen' }).waitFor()
-  await page.locator('.bones').waitFor({ state: 'detached' })
-  assert.equal(await page.locator('.tile-figure').count(), 0)
+const PHONE = { width: 390, height: 844, touch: true }
+
+/** Opens a screen of enough free names to fill a phone, which come before the others. */
+async function openOnPhone(path: string) {
+  const names = Array.from({ length: 30 }, (_, i) => `libre${i}`)
+  await storedNames(service, names, { status: 0, date_reg: '2026-01-10 10:00:00' })
+  return browser.open(service, path, keys, PHONE)
+}
+
+test('news of decisions leaves the whole card free, and touches go through it', async () => {
+  const { page } = await openOnPhone('triaje')
+  const review = page.locator('.triage-keys').getByRole('button', { name: 'Revisión' })
+  for (let i = 0; i < 3; i++) {
+    const name = await page.locator('.triage-name').innerText()
+    await review.click()
+    await toast(page, `1 dominio en revisión: ${name.trim()}`).waitFor()
+  }
+  const news = await getBox(page.locator('.toasts'))
+  assert.ok(news.y + news.height <= (await getBox(page.locator('.triage-card'))).y)
+  assert.equal(await page.locator('.toast:visible').count(), 1)
+  await page.getByRole('button', { name: 'Menú' }).click()
+  await page.getByRole('navigation').getByRole('link', { name: 'Inicio' }).waitFor()
+})
+
+test('rows take most of the screen: filters and chart open on request, and the actions on a selection are two lines', async () => {
+  const { page } = await openOnPhone('dominios')
+  const pick = (index: number) => domainGrid(page).locator(`#row-${index} .pick`)
+  await pick(0).waitFor()
+  assert.ok((await getBox(domainGrid(page))).height >= PHONE.height * 0.75)
+  const free = page.getByRole('button', { name: /^Libre/ })
+  assert.equal(await free.count(), 0)
+  await page.getByRole('button', { name: 'Filtros', exact: true, expanded: false }).click()
+  await free.click()
+  await page.waitForURL(/status=0/)
+  await page.getByRole('slider').waitFor()
+  await page.getByRole('button', { name: 'Filtros', exact: true, expanded: true }).click()
+  await free.waitFor({ state: 'detached' })
+
+  await pick(0).click()
+  await pick(1).click()
+  const bar = page.getByRole('region', { name: '2 seleccionados' })
+  await bar.getByRole('button', { name: 'Marcar para revisión' }).waitFor()
+  assert.ok((await getBox(bar)).height <= PHONE.height * 0.13)
+  await bar.getByRole('button', { name: 'Descartar' }).click()
+  await toast(page, '2 dominios descartados').waitFor()
 })

@@ -4,7 +4,13 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
 import { holdRequests } from '../support/gate.ts'
-import { accessibilityViolations, waitForExpression, domainGrid, shownDay } from '../support/browser.ts'
+import {
+  accessibilityViolations,
+  waitForExpression,
+  domainGrid,
+  shownDay,
+  openScreen,
+} from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { REAL_SIZE, realNames, storeRealSize } from '../support/real-size.ts'
 import { ManualClock, startService } from '../support/service.ts'
@@ -75,12 +81,6 @@ test('rows load wherever the scroll bar is dragged to from the end', async () =>
   }
 })
 
-test('home shows the exact total', async () => {
-  const { page } = await open('')
-  const total = new Intl.NumberFormat('es-CL').format(REAL_SIZE)
-  await page.getByRole('link', { name: `Dominios guardados ${total}` }).waitFor()
-})
-
 test('End waits for the count on a slow line, and says so', async () => {
   const { page } = await open('dominios')
   const held = Promise.withResolvers<void>()
@@ -101,7 +101,7 @@ test('End waits for the count on a slow line, and says so', async () => {
 test('columns, their widths and the row density are configurable by pointer and keyboard, and remembered', async () => {
   const { page } = await open('dominios')
   await rowAt(page, 0).waitFor()
-  await page.getByRole('button', { name: 'Columnas' }).click()
+  await page.getByRole('button', { name: 'Columnas', exact: true }).click()
   await page.getByRole('checkbox', { name: 'Modificación' }).check()
   await page.getByRole('checkbox', { name: 'Largo' }).uncheck()
   assert.equal(await page.getByRole('checkbox', { name: 'Dominio' }).isDisabled(), true)
@@ -132,7 +132,7 @@ test('columns, their widths and the row density are configurable by pointer and 
   await rowAt(page, 0).waitFor()
   await becomesNarrower(104)
   assert.deepEqual(await heads(page), shown)
-  await page.getByRole('button', { name: 'Columnas' }).click()
+  await page.getByRole('button', { name: 'Columnas', exact: true }).click()
   await page.getByRole('button', { name: 'Restablecer columnas' }).click()
   await domainGrid(page).getByRole('columnheader', { name: 'Largo' }).waitFor()
   await waitForExpression(
@@ -147,7 +147,7 @@ test('a column with the same value in every row is hidden until it is chosen', a
   const said = (await page.getByText(/^En todas las filas: /).textContent()) ?? ''
   assert.ok(said.includes('Inscrito · grupo'), said)
   assert.ok(!(await heads(page)).includes('Estado'))
-  await page.getByRole('button', { name: 'Columnas' }).click()
+  await page.getByRole('button', { name: 'Columnas', exact: true }).click()
   await page.getByRole('checkbox', { name: 'Estado' }).check()
   await domainGrid(page).getByRole('columnheader', { name: 'Estado' }).waitFor()
 })
@@ -164,7 +164,7 @@ test('rows show the time of deletion, tags, a note and who has decided', async (
   await row.getByText('marca').waitFor()
   await row.getByText('Nota: preguntar a Ana').waitFor({ state: 'attached' })
   await row.getByText(`Visto por grupo, ${shownDay('5 ene', 2026)}, 10:20`).waitFor({ state: 'attached' })
-  await page.getByRole('button', { name: 'Columnas' }).click()
+  await page.getByRole('button', { name: 'Columnas', exact: true }).click()
   await page.getByRole('checkbox', { name: 'Eliminación' }).check()
   await page.keyboard.press('Escape')
   await row.getByText(`${shownDay('5 ene', 2026)}, 10:20`, { exact: true }).waitFor()
@@ -181,7 +181,7 @@ test('rows show the time of deletion, tags, a note and who has decided', async (
   const other = page.getByRole('row').filter({ hasText: 'otro.cl' })
   await other.locator('.tag[title="Visto"]').waitFor()
   await gate.open()
-  await page.getByRole('link', { name: 'Inicio' }).click()
+  await openScreen(page, 'Inicio')
   const gone = page.getByRole('region', { name: 'Últimos eliminados' })
   await gone.getByText(`${shownDay('5 ene', 2026)}, 10:20`).waitFor()
 })

@@ -1,5 +1,4 @@
 /** Several tabs of one browser and one account: what runs or is shown in one is not done again in another. */
-import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
@@ -79,24 +78,6 @@ test('two tabs in triage never show the same name, and what is decided in one le
     const held = new Set(await claimed())
     return shown.every((name) => held.has(name)) && held.size > 20
   }, 'a tab that was closed releases nothing that the others need')
-})
-
-test('two tabs at the end of the queue have nothing to tell each other', async () => {
-  const { page, context } = await open('dominios')
-  await context.addInitScript(`
-    globalThis.questions = []
-    const post = BroadcastChannel.prototype.postMessage
-    BroadcastChannel.prototype.postMessage = function (message) {
-      if (this.name.startsWith('catalejo.triage')) questions.push(message.isQuestion)
-      post.call(this, message)
-    }`)
-  await nextTab(context, 'triaje?starts=nadie')
-  await page.goto(`${service.url}/console/triaje?starts=nadie`)
-  // Each asks the other from time to time whether it is still there.
-  const asked = () => page.evaluate<number>('questions.filter(Boolean).length')
-  await eventually(async () => (await asked()) >= 3, 'two more questions')
-  const messages = await page.evaluate<number>('questions.length')
-  assert.ok(messages < 20, `${messages} messages`)
 })
 
 test('two tabs that reach the same name together show it in one', async () => {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startBrowser, type TestBrowser, toast } from '../support/browser.ts'
 import { LIST, record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
@@ -90,7 +90,6 @@ async function startMorning(): Promise<Morning> {
 
 const card = (page: Page, name: string) =>
   page.locator('.triage-name').getByText(`${name}.cl`, { exact: true })
-const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
 
 /** Until when accounts hold names, by account. */
 async function holders(service: TestService): Promise<Readonly<Record<string, string>>> {

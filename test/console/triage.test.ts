@@ -3,6 +3,7 @@ import { beforeEach, test } from 'node:test'
 import type { CDPSession, Page } from 'playwright-core'
 import { httpErrors } from '../../src/http/errors.ts'
 import { startConsole } from '../support/console.ts'
+import { toast, openScreen } from '../support/browser.ts'
 import type { Visit } from '../support/browser.ts'
 import { LIST, record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
@@ -38,7 +39,6 @@ const card = (page: Page, name: string) =>
   page.locator('.triage-name').getByText(`${name}.cl`, { exact: true })
 const shownName = async (page: Page) =>
   (await page.locator('.triage-name').innerText()).trim().replace(/\.cl$/, '')
-const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
 const left = (page: Page, n: number) => page.getByText(n === 1 ? 'queda 1' : `quedan ${n}`, { exact: true })
 
 interface Stored extends Fields {
@@ -115,7 +115,7 @@ test('two members never get the same name, and each sees that the other is activ
   await theirs.page.locator('.colleagues').getByText('grupo: 21').waitFor()
   await left(theirs.page, TOTAL - 21).waitFor()
   // Leaving gives the names back.
-  await mine.page.getByRole('link', { name: 'Estadísticas' }).click()
+  await openScreen(mine.page, 'Estadísticas')
   await eventually(async () => !(await holders()).has('grupo'), 'the names of the screen that was left')
   await theirs.page.keyboard.press('Space')
   await left(theirs.page, TOTAL - 1).waitFor()
@@ -189,7 +189,7 @@ test('a name whose decision is not stored yet is not shown again when the user c
   await card(page, nameAt(1)).waitFor()
   await page.keyboard.press('r')
   await card(page, nameAt(2)).waitFor()
-  await page.getByRole('link', { name: 'Estadísticas' }).click()
+  await openScreen(page, 'Estadísticas')
   await page.getByRole('heading', { name: 'Estadísticas', level: 1 }).waitFor()
   await page.goBack()
   await page.locator('.triage-name').waitFor()

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
 import { commonErrors } from '../../src/lib/errors.ts'
 import { startConsole } from '../support/console.ts'
-import { copyWith, domainRow } from '../support/browser.ts'
+import { copyWith, domainRow, toast, addKey, openScreen, signOut } from '../support/browser.ts'
 import { call } from '../support/http.ts'
 import { LIST, record, records, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
@@ -18,8 +18,6 @@ await stored(
   ['casa', 'perro', 'sol'].map((name, i) => record(name, { date_reg: `2025-12-1${i} 10:00:00` })),
 )
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
-const link = (page: Page, name: string) =>
-  page.getByRole('navigation').getByRole('link', { name, exact: true })
 
 /** Holds the first POST to an address. */
 async function holdPost(page: Page, address: string): Promise<{ readonly first: Promise<Route> }> {
@@ -57,7 +55,7 @@ test('names that were pasted, and what is to be stored of them, are there after 
   const sent = await gate.next()
   assert.equal(await page.getByRole('button', { name: /^Agregar/ }).isDisabled(), true)
   await sent.pass()
-  await page.locator('.toast').filter({ hasText: '2 dominios agregados' }).waitFor()
+  await toast(page, '2 dominios agregados').waitFor()
   await page.getByText('3 ya guardados', { exact: true }).waitFor()
   assert.equal(await asksBeforeLeaving(page), false)
 })
@@ -95,7 +93,7 @@ test('a secret that comes after its form was closed is shown, wherever the user 
   const route = await first
   assert.equal(await asksBeforeLeaving(page), true)
   await form.getByRole('button', { name: 'Cancelar' }).click()
-  await link(page, 'Dominios').click()
+  await openScreen(page, 'Dominios')
   await domainRow(page, 'casa').waitFor()
   await route.continue()
   const made = page.getByRole('dialog', { name: 'Alerta creada' })
@@ -121,10 +119,7 @@ test('a key of another account is refused while a list is sent, which is importe
   const gate = await holdRequests(page, 'domainwatch/import')
   await page.getByRole('button', { name: 'Importar', exact: true }).click()
   const sent = await gate.next()
-  await page.getByRole('button', { name: 'Mi sesión' }).click()
-  await page.getByRole('button', { name: 'Agregar una clave' }).click()
-  await page.getByLabel('Clave de API').fill(ana)
-  await page.getByRole('button', { name: 'Entrar' }).click()
+  await addKey(page, ana)
   await page.getByText('Esta clave es de otra cuenta, y hay trabajo sin terminar.').waitFor()
   await sent.pass()
   await eventually(async () => (await records(service, { search: 'importado' })).length === 1)
@@ -147,33 +142,36 @@ test('the screens of a key that was revoked say so, while those of another key s
   // Another request may find first that the key was revoked, and take the field away.
   await page.keyboard.type('sol')
   await page.getByText('La clave de dominios ya no es válida. Pegue una nueva.').waitFor()
-  await link(page, 'Imágenes').click()
+  await openScreen(page, 'Imágenes')
   await page.getByRole('heading', { name: 'Imágenes', level: 1 }).waitFor()
 })
 
 test('keys act on the first row of a view that a link opened, and in a menu they do nothing to the table', async () => {
   const { page } = await open('dominios?starts=s')
   await domainRow(page, 'sol').waitFor()
-  await link(page, 'Dominios').click()
+  await openScreen(page, 'Dominios')
   await domainRow(page, 'casa').waitFor()
   const grid = page.getByRole('grid', { name: 'Dominios' })
   await grid.focus()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press(' ')
-  await page.getByText('1 seleccionado', { exact: false }).waitFor()
+  await page.getByRole('region', { name: '1 seleccionado' }).waitFor()
   await page.locator('.domains-chips').getByRole('button', { name: 'Largo', exact: true }).click()
   const panel = page.getByRole('group', { name: 'Largo' })
   await panel.waitFor()
   await page.keyboard.press('d')
   await page.keyboard.press('Escape')
   await panel.waitFor({ state: 'hidden' })
-  await page.getByText('1 seleccionado', { exact: false }).waitFor()
+  await page.getByRole('region', { name: '1 seleccionado' }).waitFor()
   assert.equal(await grid.getByText('Descartado').count(), 0)
   await page.goBack()
   await domainRow(page, 'casa').waitFor({ state: 'detached' })
   await grid.and(page.locator('[aria-activedescendant="row-0"]')).waitFor()
 })
+
+const twoKeys = (account: string) =>
+  Promise.all([service.newKey(account, 'domainwatch'), service.newKey(account, 'domainwatch')])
 
 /** Pastes a key into the form of the sign-in screen. */
 async function signIn(page: Page, key: string, isRemembered = false) {
@@ -184,17 +182,14 @@ async function signIn(page: Page, key: string, isRemembered = false) {
 }
 
 test('what a revoked key could not store is there for another key of its account, and for nobody else', async () => {
-  const [one, two] = [
-    await service.newKey('Carla', 'domainwatch'),
-    await service.newKey('Carla', 'domainwatch'),
-  ]
+  const [one, two] = await twoKeys('Carla')
   const { page } = await browser.open(service, 'agregar', { domainwatch: one.key })
   const names = page.getByRole('textbox', { name: 'Nombres' })
   const note = page.getByRole('textbox', { name: 'Nota' })
   const again = page.getByRole('button', { name: 'Guardar lo mío' })
   await names.fill('secreto1 secreto2')
   await page.getByText('2 nuevos', { exact: true }).waitFor()
-  await link(page, 'Dominios').click()
+  await openScreen(page, 'Dominios')
   await domainRow(page, 'perro').click()
   await note.fill('lo de Carla')
   await service.revokeKey(one.id)
@@ -203,7 +198,7 @@ test('what a revoked key could not store is there for another key of its account
   await signIn(page, two.key)
   await again.waitFor()
   assert.equal(await note.inputValue(), 'lo de Carla')
-  await link(page, 'Agregar nombres').click()
+  await openScreen(page, 'Agregar nombres')
   assert.equal(await names.inputValue(), 'secreto1 secreto2')
   await page.goBack()
   await again.focus()
@@ -212,15 +207,12 @@ test('what a revoked key could not store is there for another key of its account
   await signIn(page, ana)
   await note.waitFor()
   assert.deepEqual([await note.inputValue(), await again.count()], ['', 0])
-  await link(page, 'Agregar nombres').click()
+  await openScreen(page, 'Agregar nombres')
   assert.equal(await names.inputValue(), '')
 })
 
 test('an account that is learned while a note is typed is that of the note', async () => {
-  const [one, two] = [
-    await service.newKey('Elsa', 'domainwatch'),
-    await service.newKey('Elsa', 'domainwatch'),
-  ]
+  const [one, two] = await twoKeys('Elsa')
   const { page } = await browser.open(service, 'triaje', {})
   const gate = await holdRequests(page, 'domainwatch/key')
   await page.evaluate(
@@ -247,10 +239,7 @@ test('an account that is learned while a note is typed is that of the note', asy
 })
 
 test('what was entered in other tabs is kept there when a remembered key is rejected in one', async () => {
-  const [one, two] = [
-    await service.newKey('Fina', 'domainwatch'),
-    await service.newKey('Fina', 'domainwatch'),
-  ]
+  const [one, two] = await twoKeys('Fina')
   const { page, context } = await browser.open(service, 'agregar', {})
   await signIn(page, one.key, true)
   const names = page.getByRole('textbox', { name: 'Nombres' })
@@ -273,8 +262,7 @@ test('what was being typed when another tab signs out is not there for the next 
   await page.getByRole('textbox', { name: 'Nota' }).fill('escrita por Ana')
   const other = await context.newPage()
   await other.goto(`${service.url}/console/dominios`)
-  await other.getByRole('button', { name: 'Mi sesión' }).click()
-  await other.getByRole('button', { name: 'Salir' }).click()
+  await signOut(other)
   await signIn(page, service.domainKey)
   const note = page.getByRole('textbox', { name: 'Nota' })
   await note.waitFor()

@@ -9,7 +9,16 @@ import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { gradient, ImageClient, postBytes, noise } from '../support/images.ts'
 import { sql } from '../../src/storage/database/sql.ts'
-import { accessibilityViolations, copyWith } from '../support/browser.ts'
+import {
+  accessibilityViolations,
+  copyWith,
+  resultCount,
+  openScreen,
+  chooseMore,
+  signOut,
+  showsCount,
+  toast,
+} from '../support/browser.ts'
 
 const { service, browser } = await startConsole()
 const UPLOAD = '**/u/*'
@@ -36,15 +45,15 @@ test('uploads continue on other screens, on a slow service, while another member
   await page.locator('input[type=file]').setInputFiles(await pictures('lenta', 40, 4))
   const task = page.getByRole('link', { name: /^Subiendo \d/ })
   await task.waitFor()
-  await page.getByRole('navigation').getByRole('link', { name: 'Almacenamiento' }).click()
+  await openScreen(page, 'Almacenamiento')
   await page.getByRole('heading', { name: 'Almacenamiento', level: 1 }).waitFor()
   const other = new ImageClient(service.url, service.imageKey)
   await other.upload(await gradient(41, 20).png().toBuffer(), { name: 'de-otra-persona.png' })
   gate.resolve()
   await task.waitFor({ state: 'detached' })
-  await page.getByRole('navigation').getByRole('link', { name: 'Imágenes', exact: true }).click()
-  await page.getByText('4 imágenes subidas').waitFor()
-  await page.getByText('5 imágenes', { exact: true }).waitFor()
+  await openScreen(page, 'Imágenes')
+  await page.getByRole('region', { name: 'Subidas' }).getByText('4 imágenes subidas').waitFor()
+  await resultCount(page, '5 imágenes').waitFor()
 })
 
 test('failed uploads can be retried, and the browser asks before the page is closed', async () => {
@@ -114,11 +123,7 @@ test('a dropped folder fails with the reason, and is not taken for a lost connec
   const list = page.getByRole('region', { name: 'Subidas' })
   await list.getByText('No se pudo leer el archivo. Si es una carpeta, suelte lo que contiene.').waitFor()
   assert.equal(await page.locator('.lost').textContent(), '')
-})
-
-test('a text that is dropped is left to the field where it falls', async () => {
-  const { page } = await open()
-  await page.getByRole('heading', { name: 'Imágenes', level: 1 }).waitFor()
+  // A text is left to the field where it falls.
   const isLeft = await page.evaluate(`{
     const dataTransfer = new DataTransfer()
     dataTransfer.setData('text/plain', 'faro')
@@ -137,7 +142,7 @@ test('uploads are stopped from the bar, and sent again on request', async () => 
   await page.getByRole('button', { name: 'Detener: Subiendo 5 imágenes' }).click()
   const list = page.getByRole('region', { name: 'Subidas' })
   await list.getByText('5 no se pudieron subir').waitFor()
-  assert.equal(await list.getByText('Detenida', { exact: true }).count(), 5)
+  await showsCount(list.getByText('Detenida', { exact: true }), 5)
   assert.equal(await page.getByRole('link', { name: /^Subiendo/ }).count(), 0)
   await list.getByRole('button', { name: 'Reintentar' }).click()
   await list.getByText('5 imágenes subidas').waitFor()
@@ -177,10 +182,6 @@ test('a sign-out that would lose uploads, or names that are to be added, asks be
     imagestore: service.imageKey,
   })
   const dialog = page.getByRole('dialog', { name: '¿Salir y perder lo que falta?' })
-  const signOut = async () => {
-    await page.getByRole('button', { name: 'Mi sesión' }).click()
-    await page.getByRole('button', { name: 'Salir', exact: true }).click()
-  }
   const gate = Promise.withResolvers<void>()
   await page.route(UPLOAD, async (route) => {
     await gate.promise
@@ -189,35 +190,37 @@ test('a sign-out that would lose uploads, or names that are to be added, asks be
   const asked = page.waitForRequest(/\/u\//)
   await page.locator('input[type=file]').setInputFiles(await pictures('pendiente', 42, 1))
   await asked
-  await signOut()
+  await signOut(page)
   await dialog.getByRole('button', { name: 'Cancelar' }).click()
   gate.resolve()
-  await page.getByText('1 imagen subida').waitFor()
+  await page.getByRole('region', { name: 'Subidas' }).getByText('1 imagen subida').waitFor()
 
   await page.goto(`${service.url}/console/agregar`)
   await page.getByRole('textbox', { name: 'Nombres' }).fill('coihue')
   await page.getByText('1 nuevo', { exact: true }).waitFor()
-  await signOut()
+  await signOut(page)
   await dialog.getByRole('button', { name: 'Salir igual' }).click()
   await page.getByLabel('Clave de API').waitFor()
 })
 
 const client = new ImageClient(service.url, service.imageKey)
 
-test('a ticket is created with its terms, and its address is shown once', async () => {
+test('a ticket is created with its terms, of which the form shows refused ones, and its address is shown once', async () => {
   const { page, context } = await open()
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Permiso de subida' }).click()
+  await chooseMore(page, 'Permiso de subida')
   const form = page.getByRole('dialog', { name: 'Permiso de subida', exact: true })
   await form.getByLabel('Duración').selectOption('1 día')
   await form.getByLabel('Imágenes que se pueden subir').fill('2')
   await form.getByLabel('Tamaño máximo de cada una (MB)').fill('0.01')
   await form.getByLabel('png').check()
   await form.getByLabel('webp').check()
-  await form.getByLabel('Etiquetas').fill('visitas, verano')
+  await form.getByLabel('Etiquetas').fill('x'.repeat(61))
   await form.getByLabel('Nombre de las imágenes').fill('visita.png')
   await form.getByLabel('Días hasta que las imágenes expiran').fill('30')
   assert.deepEqual(await accessibilityViolations(page), [])
+  await form.getByRole('button', { name: 'Crear' }).click()
+  await form.getByText(/1 a 60 caracteres/).waitFor()
+  await form.getByLabel('Etiquetas').fill('visitas, verano')
   await form.getByRole('button', { name: 'Crear' }).click()
   const shown = page.getByRole('dialog', { name: 'Permiso de subida creado' })
   await shown.getByText('se muestra una sola vez').waitFor()
@@ -242,16 +245,6 @@ test('a ticket is created with its terms, and its address is shown once', async 
   assert.ok(rows.length === 2 && rows.every(({ days }) => days >= 29 && days <= 30))
 })
 
-test('a refused term is shown in the form', async () => {
-  const { page } = await open()
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Permiso de subida' }).click()
-  const form = page.getByRole('dialog', { name: 'Permiso de subida' })
-  await form.getByLabel('Etiquetas').fill('x'.repeat(61))
-  await form.getByRole('button', { name: 'Crear' }).click()
-  await form.getByText(/1 a 60 caracteres/).waitFor()
-})
-
 test('banned images go to the trash, are refused with what looks like them, and can be allowed again', async () => {
   const source = await noise(64, 48).resize(320, 240).png().toBuffer()
   const { body } = await client.upload(source, { name: 'prohibida.png' })
@@ -263,7 +256,7 @@ test('banned images go to the trash, are refused with what looks like them, and 
   await dialog.getByLabel('Lo que también se bloquea').selectOption('También lo parecido')
   assert.deepEqual(await accessibilityViolations(page), [])
   await dialog.getByRole('button', { name: 'Bloquear' }).click()
-  await page.getByText('1 imagen en la papelera').waitFor()
+  await toast(page, '1 imagen en la papelera').waitFor()
   await page.getByRole('img', { name: 'prohibida.png' }).waitFor({ state: 'detached' })
   const { body: bans } = await client.call('GET', 'bans')
   assert.partialDeepStrictEqual(bans, { data: [{ hash: body['hash'], dhash: body['dhash'], distance: 8 }] })
@@ -273,8 +266,7 @@ test('banned images go to the trash, are refused with what looks like them, and 
     .setInputFiles({ name: 'copia.webp', mimeType: 'image/webp', buffer: copy })
   const list = page.getByRole('region', { name: 'Subidas' })
   await list.getByText('La imagen está bloqueada').waitFor()
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Imágenes bloqueadas' }).click()
+  await chooseMore(page, 'Imágenes bloqueadas')
   const bansDialog = page.getByRole('dialog', { name: 'Imágenes bloqueadas' })
   await bansDialog.getByText('Hasta 8 de 64 bits distintos').waitFor()
   // The image is in the trash, so that its hash stands for it.
@@ -284,8 +276,7 @@ test('banned images go to the trash, are refused with what looks like them, and 
   await page.keyboard.press('Escape')
   const restored = await client.call('POST', 'trash', { hash: String(body['hash']), restore: '1' })
   assert.equal(restored.status, 200)
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Imágenes bloqueadas' }).click()
+  await chooseMore(page, 'Imágenes bloqueadas')
   await bansDialog.getByRole('img', { name: String(body['hash']) }).waitFor()
   await bansDialog.getByRole('button', { name: `Desbloquear ${String(body['hash'])}` }).click()
   await bansDialog.getByText('No hay imágenes bloqueadas').waitFor()

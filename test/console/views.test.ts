@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
-import { domainRow } from '../support/browser.ts'
+import {
+  domainRow,
+  openScreen,
+  chooseMore,
+  enterKey,
+  showsCount,
+  showsTexts,
+  toast,
+} from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
 
@@ -16,58 +24,35 @@ const open = (path: string, keys: Readonly<Record<string, string>> = { domainwat
   browser.open(service, path, keys)
 const views = (page: Page) => page.getByRole('navigation').getByRole('listitem').filter({ hasText: /casas/ })
 
-test('a view is saved by name, counted in the side bar, opened there, and removed', async () => {
+test('a view is saved by name, counted in the side bar with what changed since it was open, opened there, and removed', async () => {
   const { page } = await open('dominios?search=casa')
   await domainRow(page, 'casa-azul').waitFor()
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Guardar esta vista' }).click()
-  // A name is suggested; what is typed takes its place.
-  assert.equal(await page.getByLabel('Nombre').getAttribute('placeholder'), 'casa')
-  await page.getByLabel('Nombre').press('End')
-  await page.keyboard.type('Mis casas')
+  await chooseMore(page, 'Guardar esta vista')
+  await page.getByLabel('Nombre').fill('Mis casas')
   await page.getByRole('button', { name: 'Guardar vista' }).click()
-  await page.getByText('Vista guardada: Mis casas').waitFor()
+  await toast(page, 'Vista guardada: Mis casas').waitFor()
   await views(page).getByText('2', { exact: true }).waitFor()
   assert.equal(await views(page).getByRole('link').getAttribute('aria-current'), 'page')
   // They come right after the screens of their service.
   const groups = page.getByRole('navigation').getByRole('heading')
-  assert.deepEqual(await groups.allInnerTexts(), ['Dominios .cl', 'Vistas guardadas', 'Imágenes', 'Servicio'])
+  await showsTexts(groups, ['Dominios .cl', 'Vistas guardadas', 'Imágenes', 'Servicio'])
 
+  await openScreen(page, 'Inicio')
+  await update(service, [{ domain: 'casa', status: 1 }])
   await page.reload()
-  await views(page).waitFor()
-  await page.getByRole('link', { name: 'Inicio' }).click()
+  const changes = views(page).getByText('1 cambio desde su última visita')
+  await changes.waitFor({ state: 'attached' })
   await views(page).getByRole('link').click()
   await domainRow(page, 'casa-azul').waitFor()
   assert.equal(await page.getByRole('searchbox').inputValue(), 'casa')
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Quitar la vista guardada' }).click()
-  await views(page).waitFor({ state: 'detached' })
-})
-
-test('changes in a view since it was last opened are counted next to it', async () => {
-  const { page } = await open('dominios?search=casa')
-  await domainRow(page, 'casa-azul').waitFor()
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Guardar esta vista' }).click()
-  await page.getByLabel('Nombre').fill('Mis casas')
-  await page.getByRole('button', { name: 'Guardar vista' }).click()
-  await views(page).waitFor()
-  await page.getByRole('link', { name: 'Inicio' }).click()
-  await update(service, [{ domain: 'casa', status: 1 }])
-  await page.reload()
-  await views(page).getByText('1 cambio desde su última visita').waitFor({ state: 'attached' })
-  await views(page).getByRole('link').click()
-  await domainRow(page, 'casa-azul').waitFor()
-  await page.getByText('1 cambio desde su última visita').waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Quitar la vista guardada' }).click()
+  await changes.waitFor({ state: 'detached' })
+  await chooseMore(page, 'Quitar la vista guardada')
   await views(page).waitFor({ state: 'detached' })
 })
 
 test('a view that a member shares is in the side bar and the palette of the others, who cannot remove it', async () => {
   const { page, context } = await open('dominios?search=casa')
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Guardar esta vista' }).click()
+  await chooseMore(page, 'Guardar esta vista')
   await page.getByLabel('Nombre').fill('Las casas')
   await page.getByLabel('Compartir con el grupo').check()
   await page.getByRole('button', { name: 'Guardar vista' }).click()
@@ -90,7 +75,7 @@ test('a view that a member shares is in the side bar and the palette of the othe
     assert.equal(await other.getByRole('button', { name: 'Quitar la vista guardada' }).count(), 0)
     // It may be kept as one's own, by a key that may write.
     const save = other.getByRole('button', { name: 'Guardar esta vista' })
-    assert.equal(await save.count(), scope === 'write' ? 1 : 0)
+    await showsCount(save, scope === 'write' ? 1 : 0)
     await colleague.context.close()
   }
 })
@@ -104,8 +89,7 @@ test('the owner of a saved view renames it, stops sharing it and shares it again
     ['Unas casas', false],
     ['Las casas', true],
   ] as const) {
-    await page.getByRole('button', { name: 'Más', exact: true }).click()
-    await page.getByRole('button', { name: 'Cambiar o compartir la vista guardada' }).click()
+    await chooseMore(page, 'Cambiar o compartir la vista guardada')
     const form = page.getByRole('dialog', { name: 'Cambiar o compartir la vista guardada' })
     assert.equal(await form.getByLabel('Compartir con el grupo').isChecked(), !isShared)
     await form.getByLabel('Compartir con el grupo').setChecked(isShared)
@@ -113,14 +97,13 @@ test('the owner of a saved view renames it, stops sharing it and shares it again
     await form.getByRole('button', { name: 'Guardar vista' }).click()
     await form.waitFor({ state: 'detached' })
     await views(page).getByText(name, { exact: true }).waitFor()
-    assert.equal(await views(page).count(), 1)
+    await showsCount(views(page), 1)
     const { body } = await call(service, '/api/v1/domainwatch/views', { query: { api: key } })
     const names: string[] = Object(body).data.map((view: Fields) => view['name'])
     assert.deepEqual(names, isShared ? [name] : [])
     await colleague.page.reload()
     await colleague.page.getByRole('region', { name: 'Últimos eliminados' }).getByText('faro.cl').waitFor()
-    if (isShared) await views(colleague.page).getByText(name, { exact: true }).waitFor()
-    assert.equal(await views(colleague.page).count(), isShared ? 1 : 0)
+    await showsCount(views(colleague.page).filter({ hasText: name }), isShared ? 1 : 0)
   }
 })
 
@@ -133,8 +116,7 @@ test('views that an earlier console kept in the browser are moved to the service
   ]
   const text = JSON.stringify(JSON.stringify(kept))
   await page.evaluate(`localStorage.setItem('catalejo.views / Eva', ${text})`)
-  await page.getByLabel('Clave de API').fill(key)
-  await page.getByRole('button', { name: 'Entrar' }).click()
+  await enterKey(page, key)
   const moved = views(page).filter({ hasText: 'Otras casas' })
   // What is new counts from the visit that the browser remembers.
   await moved.getByText('2 cambios desde su última visita').waitFor({ state: 'attached' })
@@ -149,8 +131,7 @@ test('views that an earlier console kept in the browser are moved to the service
   await moved.waitFor()
   await moved.getByRole('link').click()
   await domainRow(page, 'casa-azul').waitFor()
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Quitar la vista guardada' }).click()
+  await chooseMore(page, 'Quitar la vista guardada')
   await moved.waitFor({ state: 'detached' })
   await page.reload()
   await views(page).filter({ hasText: 'Las casas' }).waitFor()

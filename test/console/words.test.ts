@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startConsole } from '../support/console.ts'
 import { record, stored } from '../support/domains.ts'
-import { assertAccessible } from '../support/browser.ts'
+import { assertAccessible, resultCount, openScreen, showsTexts, showsCount } from '../support/browser.ts'
 import { seenWith } from '../support/campaigns.ts'
 
 const { service, browser } = await startConsole()
@@ -16,7 +16,7 @@ const registered = (names: readonly string[], day: string) =>
 
 test('campaigns say what their names share, and open them in the table', async () => {
   const { page } = await browser.open(service, '', { domainwatch: service.domainKey })
-  await page.getByRole('link', { name: 'Campañas' }).click()
+  await openScreen(page, 'Campañas')
   await page.getByRole('heading', { name: 'No se encontraron campañas' }).waitFor()
 
   await registered(['pago-xkq1', 'cuenta-xkq2', 'acceso-xkq33', 'clave-xkq4'], '03')
@@ -26,7 +26,7 @@ test('campaigns say what their names share, and open them in the table', async (
   await seenWith(service, 'ns1.malo.example', siblings)
   await page.reload()
   const groups = page.locator('.watch')
-  await groups.first().waitFor()
+  await showsCount(groups, 3)
   const shown = (await groups.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))
   const said = [
     /^ns1\.malo\.example Servidor de nombres .* 9 nombres · 7 mar 2025, 10:00 – 7 mar 2025, 18:00 ghjkl\.cl .* y 1 más$/,
@@ -41,15 +41,15 @@ test('campaigns say what their names share, and open them in the table', async (
   const rows = page.getByRole('row').filter({ has: page.locator('.cell-name') })
   await page.getByRole('link', { name: 'Abrir los 9 nombres ns1.malo.example' }).click()
   await page.waitForURL(/dominios\?.*ns=ns1\.malo\.example/)
-  await page.getByText('9 dominios', { exact: true }).waitFor()
-  assert.equal(await rows.count(), 9)
+  await resultCount(page, '9 dominios').waitFor()
+  await showsCount(rows, 9)
   await page.goBack()
   await page.getByRole('link', { name: 'Abrir los 4 nombres jirafa' }).click()
-  await page.getByText('4 dominios', { exact: true }).waitFor()
+  await resultCount(page, '4 dominios').waitFor()
   await page.goBack()
   await page.getByRole('link', { name: 'Abrir los de esta forma *-xkq#' }).click()
   await page.waitForURL(/pattern=\*-xkq\*/)
-  await page.getByText('4 dominios', { exact: true }).waitFor()
+  await resultCount(page, '4 dominios').waitFor()
   await page.goBack()
   await page.getByRole('link', { name: 'clave-xkq4.cl' }).click()
   await page.getByRole('complementary', { name: 'Detalles de clave-xkq4.cl' }).waitFor()
@@ -57,8 +57,7 @@ test('campaigns say what their names share, and open them in the table', async (
   await page.goBack()
   await page.getByLabel('Inscrito desde').fill('2025-03-05')
   await page.waitForURL(/campanas\?from=2025-03-05$/)
-  await groups.filter({ hasText: 'xkq' }).waitFor({ state: 'detached' })
-  assert.equal(await groups.count(), 2)
+  await showsCount(groups, 2)
   await page.getByLabel('Inscrito hasta').fill('2025-03-01')
   await page.getByRole('alert').getByText('debe ser anterior o igual').waitFor()
   await page.getByRole('button', { name: '¿Cómo funciona?' }).click()
@@ -73,11 +72,10 @@ test('the words of a name are coloured, and a click filters by a word', async ()
   const { page } = await browser.open(service, 'dominios?from=2025-12-01', { domainwatch: service.domainKey })
   const names = page.getByRole('grid', { name: 'Dominios' }).locator('.domain')
   await names.filter({ hasText: 'casaverde' }).waitFor()
-  assert.deepEqual(await page.locator('.second-word').allTextContents(), ['verde'])
+  await showsTexts(page.locator('.second-word'), ['verde'])
 
   await page.getByRole('button', { name: 'Una palabra' }).click()
-  await names.filter({ hasText: 'casaverde' }).waitFor({ state: 'detached' })
-  assert.deepEqual(await names.allTextContents(), ['casa.cl'])
+  await showsTexts(names, ['casa.cl'])
   await page.getByRole('button', { name: 'Una palabra', pressed: true }).waitFor()
 
   await page.getByRole('button', { name: 'Una palabra' }).click()

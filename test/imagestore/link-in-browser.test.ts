@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { after, test } from 'node:test'
-import { chromium as playwright } from 'playwright-core'
-import { chromiumPath } from '../servers/packages.ts'
+import { launchChromium } from '../support/browser.ts'
 import { expectedHash, gradient } from '../support/images.ts'
 import { startImages } from '../support/image-service.ts'
 
@@ -37,11 +36,7 @@ const mixed = async () => {
 }
 
 const { service, client } = await startImages()
-const browser = await playwright.launch({
-  executablePath: await chromiumPath(),
-  args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-  timeout: TIMEOUT_MS,
-})
+const browser = await launchChromium()
 after(() => browser.close())
 
 /** What scripts of this address, and of what it embeds, asked for and were answered. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import axe from 'axe-core'
 import {
   chromium as playwright,
@@ -46,14 +47,17 @@ export interface TestPage {
   readonly foreign: readonly string[]
 }
 
-export async function startBrowser(): Promise<TestBrowser> {
-  const browser: Browser = await playwright.launch({
+export const launchChromium = async (): Promise<Browser> =>
+  playwright.launch({
     executablePath: await chromiumPath(),
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--force-color-profile=srgb'],
     headless: true,
     chromiumSandbox: false,
     timeout: TIMEOUT_MS,
   })
+
+export async function startBrowser(): Promise<TestBrowser> {
+  const browser = await launchChromium()
   return {
     async open(service, path, keys, visit = {}) {
       const { theme = 'light', width = 1_440, height = 900, touch = false } = visit
@@ -187,3 +191,51 @@ export const domainRow = (page: Page, name: string): Locator =>
   domainGrid(page)
     .getByRole('row')
     .filter({ has: page.getByText(`${name}.cl`, { exact: true }) })
+
+/** Waits until there are as many of these as texts, with these texts in this order. */
+export async function showsTexts(all: Locator, texts: readonly string[]): Promise<void> {
+  let shown: readonly string[] = []
+  await eventually(
+    async () => isDeepStrictEqual((shown = await all.allTextContents()), texts),
+    () => `${JSON.stringify(texts)}, but ${JSON.stringify(shown)}`,
+  )
+}
+
+/** Waits until there is this number of them. */
+export const showsCount = (all: Locator, count: number): Promise<void> =>
+  eventually(async () => (await all.count()) === count, `${count} of ${String(all)}`)
+
+/** The message below the screen that contains this text. */
+export const toast = (page: Page, text: string | RegExp): Locator =>
+  page.locator('.toast').filter({ hasText: text })
+
+/** The number of results that a screen shows with their noun. Filters and messages show numbers, too. */
+export const resultCount = (page: Page, text: string): Locator =>
+  page.getByRole('status').and(page.getByText(text, { exact: true }))
+
+/** Opens a screen by its link in the side bar. */
+export const openScreen = (page: Page, name: string): Promise<void> =>
+  page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
+
+/** Chooses an entry of the menu of the screen. */
+export async function chooseMore(page: Page, entry: string): Promise<void> {
+  await page.getByRole('button', { name: 'Más', exact: true }).click()
+  await page.getByRole('button', { name: entry, exact: true }).click()
+}
+
+/** Pastes a key where a screen asks for one. */
+export async function enterKey(page: Page, key: string): Promise<void> {
+  await page.getByLabel('Clave de API').fill(key)
+  await page.getByRole('button', { name: 'Entrar', exact: true }).click()
+}
+
+export async function addKey(page: Page, key: string): Promise<void> {
+  await page.getByRole('button', { name: 'Mi sesión' }).click()
+  await page.getByRole('button', { name: 'Agregar una clave' }).click()
+  await enterKey(page, key)
+}
+
+export async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Mi sesión' }).click()
+  await page.getByRole('button', { name: 'Salir', exact: true }).click()
+}

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
 import type { HttpError } from '../../src/lib/errors.ts'
 
@@ -83,13 +82,4 @@ function nextRequest(page: Page, waiting: ((route: Route) => void)[], operation:
   }
   waiting.push(receive)
   return promise
-}
-
-/** A service that takes its time over everything. */
-export async function slowDown(page: Page, ms = 1_500): Promise<void> {
-  await page.route('**/api/v1/**', async (route) => {
-    await sleep(ms)
-    // The page may be closed by then.
-    await route.continue().catch(() => undefined)
-  })
 }

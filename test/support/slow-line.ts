@@ -21,25 +21,22 @@ export async function slowLine(page: Page): Promise<SlowLine> {
 }
 
 /** How long each request takes on a bad line, and which ones fail. */
-const BAD = { delayMs: 1_500, failing: 5 }
-
-/** How a request fails: cut off before the service gets it, or before its answer arrives. */
-type Failure = 'unsent' | 'unanswered'
+const BAD = { delayMs: 300, failing: 5 }
 
 /**
- * Delays the API requests of a page, and lets every fifth fail, in each of these ways by turns.
+ * Delays the API requests of a page, and lets every fifth fail: by turns before the service gets it, and before its answer
+ * arrives.
  * @returns the number that failed
  */
-export async function badLine(page: Page, failures: readonly Failure[]): Promise<() => number> {
+export async function badLine(page: Page): Promise<() => number> {
   let requests = 0
   let failed = 0
   await page.route('**/api/v1/**', async (route) => {
     const isFailing = ++requests % BAD.failing === 0
-    const kind = isFailing ? failures[failed++ % failures.length] : undefined
-    if (kind === 'unanswered') await route.fetch().catch(() => undefined)
+    if (isFailing && ++failed % 2 === 0) await route.fetch().catch(() => undefined)
     // Streams begin immediately, or not at all.
     if (!route.request().url().includes('/events')) await sleep(BAD.delayMs)
-    const answered = kind === undefined ? route.continue() : route.abort('connectionreset')
+    const answered = isFailing ? route.abort('connectionreset') : route.continue()
     await answered.catch(() => undefined)
   })
   return () => failed
