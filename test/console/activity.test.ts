@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
 import { assertAccessible, toast, showsCount } from '../support/browser.ts'
-import { LIST, record, stored, update } from '../support/domains.ts'
-import { call, send, type Fields } from '../support/http.ts'
+import { getFields, record, stored, update } from '../support/domains.ts'
+import { send, type Fields } from '../support/http.ts'
 import { BULK, ended } from '../support/jobs.ts'
 
 const { service, browser } = await startConsole({ flags: { 'dns-servers': '127.0.0.1:9' } })
@@ -17,11 +17,7 @@ const row = (page: Page, name: string, text: string) =>
 const undo = (page: Page, name: string, text: string) =>
   row(page, name, text).getByRole('button', { name: /^Deshacer/ })
 
-async function marks(search: string) {
-  const { body } = await call(service, LIST, { query: { ...query, search, fields: 'all' } })
-  const { revision, discarded, seen, note, tags } = Object(body).data[0][0]
-  return { revision, discarded, seen, note, tags }
-}
+const marks = (name: string) => getFields(service, name, 'revision', 'discarded', 'seen', 'note', 'tags')
 const UNTOUCHED = { revision: 0, discarded: 0, seen: 0, note: '', tags: [] }
 
 test('marks and a note are undone from the list after a reload, unless a colleague has changed them', async () => {
@@ -106,12 +102,7 @@ const open = (name: string) =>
   browser.open(service, `dominios?ficha=${name}`, { domainwatch: service.domainKey })
 const asAna = (changes: readonly Fields[]) => update(service, changes, { key: ana, encoding: 'json' })
 
-async function annotations(name: string) {
-  const query = { api: service.domainKey, search: name, fields: 'note,tags' }
-  const { body } = await call(service, LIST, { query })
-  const { note, tags } = Object(body).data[0][0]
-  return { note, tags }
-}
+const annotations = (name: string) => getFields(service, name, 'note', 'tags')
 
 test('note and tags are edited in the details, undone one by one, and shown in the history with their author', async () => {
   await stored(service, [record('nido', { status: 0 }), record('nube')])
@@ -151,5 +142,5 @@ test('a note that a colleague wrote meanwhile is shown and kept', async () => {
     page,
     /No se guardó el cambio de la nota de nube\.cl: mientras tanto alguien puso «la de Ana»/,
   ).waitFor()
-  assert.equal((await annotations('nube')).note, 'la de Ana')
+  assert.deepEqual(await annotations('nube'), { note: 'la de Ana', tags: [] })
 })

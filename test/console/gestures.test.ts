@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { commonErrors } from '../../src/lib/errors.ts'
 import { startConsole } from '../support/console.ts'
 import { domainRow, domainGrid, toast } from '../support/browser.ts'
-import { record, records, stored, update } from '../support/domains.ts'
+import { getFields, record, records, stored, update } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
 import { storeManyDomains } from '../support/many-domains.ts'
 
@@ -32,14 +32,7 @@ async function moveTo(page: Page, index: number): Promise<number> {
   }
 }
 
-async function getState(name: string) {
-  const found = await records(service, { search: name, length: [...name].length })
-  return found.find((one) => one.name === name)
-}
-const toMarks = async (name: string) => {
-  const { revision, discarded } = (await getState(name)) ?? {}
-  return { revision, discarded }
-}
+const toMarks = (name: string) => getFields(service, name, 'revision', 'discarded')
 const NO_MARKS = { revision: 0, discarded: 0 }
 
 /** Takes all marks off again, as another member. */
@@ -124,9 +117,9 @@ test('a range waits for rows on a slow service, survives a failure, and follows 
 })
 
 test('undo during a request undoes exactly that request, after it completes', async () => {
-  const [first, second] = [nameAt(20), nameAt(21)]
+  const [first, second] = [nameAt(2), nameAt(3)]
   const { page } = await open()
-  await moveTo(page, 20)
+  await moveTo(page, 2)
   await page.keyboard.press('d')
   await toast(page, `1 dominio descartado: ${first}.cl`).waitFor()
   const gate = await holdRequests(page, 'domainwatch/update')
@@ -152,9 +145,9 @@ test('undo during a request undoes exactly that request, after it completes', as
 })
 
 test('a failure restores the record and shows the reason, and undo does not affect older names', async () => {
-  const [first, second] = [nameAt(30), nameAt(31)]
+  const [first, second] = [nameAt(4), nameAt(5)]
   const { page } = await open()
-  await moveTo(page, 30)
+  await moveTo(page, 4)
   await page.keyboard.press('r')
   await toast(page, `1 dominio en revisión: ${first}.cl`).waitFor()
   const gate = await holdRequests(page, 'domainwatch/update')
@@ -184,9 +177,9 @@ test('a failure restores the record and shows the reason, and undo does not affe
 })
 
 test('marks and undos in quick succession are applied in order on a slow service', async () => {
-  const name = nameAt(40)
+  const name = nameAt(6)
   const { page } = await open()
-  await moveTo(page, 40)
+  await moveTo(page, 6)
   const gate = await holdRequests(page, 'domainwatch/update')
   await page.keyboard.press('d')
   await page.keyboard.press('z')
@@ -206,12 +199,12 @@ test('marks and undos in quick succession are applied in order on a slow service
 })
 
 test('undo does not overwrite changes of another member, says so, and undoes the rest', async () => {
-  const [first, second, third, fourth] = [nameAt(50), nameAt(51), nameAt(52), nameAt(53)]
+  const [first, second, third, fourth] = [nameAt(7), nameAt(8), nameAt(9), nameAt(10)]
   await update(service, [{ domain: third, revision: 1 }])
   const { page } = await open()
-  await moveTo(page, 50)
-  await rowAt(page, 50).locator('.pick').click()
-  await rowAt(page, 53)
+  await moveTo(page, 7)
+  await rowAt(page, 7).locator('.pick').click()
+  await rowAt(page, 10)
     .locator('.pick')
     .click({ modifiers: ['Shift'] })
   const bar = page.getByRole('region', { name: '4 seleccionados' })
@@ -231,19 +224,19 @@ test('undo does not overwrite changes of another member, says so, and undoes the
 
 test('names deleted meanwhile are reported with the reason, and the others are marked', async () => {
   const { page } = await open()
-  await moveTo(page, 60)
-  await rowAt(page, 60).locator('.pick').click()
-  await rowAt(page, 62)
+  await moveTo(page, 11)
+  await rowAt(page, 11).locator('.pick').click()
+  await rowAt(page, 13)
     .locator('.pick')
     .click({ modifiers: ['Shift'] })
   await page.getByRole('region', { name: '3 seleccionados' }).waitFor()
-  await service.sql(`DELETE FROM domains WHERE name = '${nameAt(61)}'`)
+  await service.sql(`DELETE FROM domains WHERE name = '${nameAt(12)}'`)
   await page.getByRole('button', { name: 'Marcar para revisión' }).click()
-  await toast(page, `Sin cambiar: ${nameAt(61)}.cl (El dominio no está registrado en el servicio)`).waitFor()
-  assert.deepEqual(await toMarks(nameAt(60)), { revision: 1, discarded: 0 })
-  assert.deepEqual(await toMarks(nameAt(62)), { revision: 1, discarded: 0 })
+  await toast(page, `Sin cambiar: ${nameAt(12)}.cl (El dominio no está registrado en el servicio)`).waitFor()
+  assert.deepEqual(await toMarks(nameAt(11)), { revision: 1, discarded: 0 })
+  assert.deepEqual(await toMarks(nameAt(13)), { revision: 1, discarded: 0 })
   await page.getByRole('region', { name: '1 seleccionado' }).waitFor()
-  await unmark(nameAt(60), nameAt(62))
+  await unmark(nameAt(11), nameAt(13))
 })
 
 test('j and k move past the first page of rows, and stay at a name that a link opened far down', async () => {

@@ -5,7 +5,7 @@ import type { Page, Route } from 'playwright-core'
 import { commonErrors } from '../../src/lib/errors.ts'
 import { startConsole } from '../support/console.ts'
 import { domainRow, toast } from '../support/browser.ts'
-import { LIST, record, stored, update } from '../support/domains.ts'
+import { getFields, record, stored, update, wholeRecords } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
 import { call, type Fields } from '../support/http.ts'
@@ -31,25 +31,7 @@ const open = (path: string) => browser.open(service, path, { domainwatch: servic
 const asAna = (changes: readonly Fields[]) => update(service, changes, { key: ana, encoding: 'json' })
 const lost = (page: Page) => page.locator('.lost').getByText('Sin conexión con el servicio. Se reintenta')
 
-interface Decided {
-  readonly name: string
-  readonly revision: number
-  readonly discarded: number
-  readonly seen_by: string | null
-  readonly note: string
-}
-
-async function getState(starts: string): Promise<readonly Decided[]> {
-  const query = { api: service.domainKey, starts, limit: 1_000, fields: 'seen_by,note' }
-  const { body } = await call(service, LIST, { query })
-  // Its shape is asserted by the tests of `list`.
-  return (body as { data: readonly [readonly Decided[]] }).data[0]
-}
-
-const toMarks = async (name: string) => {
-  const { revision, discarded, note } = (await getState(name)).find((one) => one.name === name) ?? {}
-  return { revision, discarded, note }
-}
+const toMarks = (name: string) => getFields(service, name, 'revision', 'discarded', 'note')
 
 /** How often a record was changed. */
 async function toChanges(domain: string): Promise<number> {
@@ -204,7 +186,7 @@ test("a colleague's note that arrives late does not hide a mark set after it", a
   await page.clock.pauseAt(Date.now() + 60_000)
   await asAna([{ domain: 'fila3', note: 'la de Ana' }])
   await page.keyboard.press('d')
-  await eventually(async () => (await toMarks('fila3')).discarded === 1)
+  await eventually(async () => (await toMarks('fila3'))['discarded'] === 1)
   await page.clock.resume()
   await eventually(async () => (await note.inputValue()) === 'la de Ana')
   await page.getByText('Nota: – → la de Ana', { exact: true }).waitFor()
@@ -232,7 +214,7 @@ test('a conflicting note keeps its text, which can be saved after confirmation',
   await page.getByRole('heading', { name: 'fila5.cl' }).waitFor()
   await page.keyboard.press('k')
   await page.getByRole('button', { name: 'Guardar lo mío' }).click()
-  await eventually(async () => (await toMarks('fila4')).note === 'la mía')
+  await eventually(async () => (await toMarks('fila4'))['note'] === 'la mía')
   assert.deepEqual(await toMarks('fila4'), { revision: 1, discarded: 0, note: 'la mía' })
   assert.equal(await page.getByText('Sin guardar.').count(), 0)
 })
@@ -298,13 +280,16 @@ test('on an unreliable connection two members decide each name of one queue once
     if (await done.isVisible()) break
     await Promise.all([press('d'), colleague(1)])
   }
-  await eventually(async () => (await getState('cola')).every(({ seen_by }) => seen_by !== null))
-  const all = await getState('cola')
+  const getQueue = () => wholeRecords(service, { starts: 'cola', limit: 1_000 })
+  await eventually(async () => (await getQueue()).every((one) => one['seen_by'] !== null))
+  const all = await getQueue()
   assert.equal(all.length, QUEUED)
-  for (const { name: decided, revision, discarded, seen_by } of all) {
+  for (const one of all) {
+    const [decided, author] = [String(one['name']), one['seen_by']]
     // A colleague may get a name between the undo and the next gesture, which is refused then.
-    if (seen_by === 'Ana' && (undone.has(decided) || !own.has(decided))) continue
-    assert.deepEqual([seen_by, `${revision}${discarded}`], ['grupo', own.get(decided)], decided)
+    if (author === 'Ana' && (undone.has(decided) || !own.has(decided))) continue
+    const marks = `${String(one['revision'])}${String(one['discarded'])}`
+    assert.deepEqual([author, marks], ['grupo', own.get(decided)], decided)
   }
-  assert.ok(all.every((one) => one.seen_by === 'grupo' || one.discarded === 1))
+  assert.ok(all.every((one) => one['seen_by'] === 'grupo' || one['discarded'] === 1))
 })

@@ -2,10 +2,9 @@
 import { test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
-import { LIST, record, stored } from '../support/domains.ts'
+import { record, stored, wholeRecords } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
-import { call } from '../support/http.ts'
 
 const flags = { 'dns-servers': '127.0.0.1:9' }
 const { service, browser } = await startConsole({ flags })
@@ -41,11 +40,8 @@ async function freed(stem: string, total: number): Promise<void> {
 
 /** The names that accounts hold. */
 async function claimed(): Promise<readonly string[]> {
-  const query = { api: service.domainKey, search: '', limit: 1_000, fields: 'all' }
-  const { body } = await call(service, LIST, { query })
-  // Its shape is asserted by the tests of `list`.
-  const { data } = body as { data: readonly [readonly { name: string; claimed_by: string | null }[]] }
-  return data[0].filter((one) => one.claimed_by !== null).map(({ name }) => name)
+  const all = await wholeRecords(service, { limit: 1_000 })
+  return all.filter((one) => one['claimed_by'] !== null).map((one) => String(one['name']))
 }
 
 test('two tabs in triage never show the same name, and what is decided in one leaves the other', async () => {

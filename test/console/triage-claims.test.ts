@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startBrowser, type TestBrowser, toast } from '../support/browser.ts'
-import { LIST, record, stored, update } from '../support/domains.ts'
+import { getFields, record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
 import { claim, QUEUE } from '../support/queue.ts'
@@ -102,16 +102,8 @@ async function holders(service: TestService): Promise<Readonly<Record<string, st
 const heldUntil = (service: TestService, time: string) =>
   eventually(async () => (await holders(service))['grupo'] === time, `claims until ${time}`)
 
-async function decisionOn(service: TestService, name: string) {
-  const query = { api: service.domainKey, search: name, length: name.length, fields: 'seen,seen_by' }
-  const { body } = await call(service, LIST, { query })
-  // Its shape is asserted by the tests of `list`.
-  const { data } = body as {
-    data: readonly [readonly { name: string; revision: number; discarded: number; seen_by: string | null }[]]
-  }
-  const found = data[0].find((one) => one.name === name)
-  return [found?.revision, found?.discarded, found?.seen_by]
-}
+const decisionOn = (service: TestService, name: string) =>
+  getFields(service, name, 'revision', 'discarded', 'seen_by')
 
 test('claims are extended during triage, and expire after the user left, whatever colleagues do', async () => {
   await using morning = await startMorning()
@@ -167,7 +159,7 @@ test('when a claim ends during a decision, the user sees who has the name now, a
     page,
     /No se pudo descartar n0\.cl: alguien lo cambió mientras tanto; ahora: Libre · Revisión/,
   ).waitFor()
-  assert.deepEqual(await decisionOn(service, 'n0'), [1, 0, 'Ana'])
+  assert.deepEqual(await decisionOn(service, 'n0'), { revision: 1, discarded: 0, seen_by: 'Ana' })
   // What Ana holds comes to nobody else.
   await card(page, 'n3').waitFor()
   assert.equal(await notice.count(), 0)
@@ -184,13 +176,13 @@ test('a key pressed after a long absence decides on the shown name, and the next
   await page.keyboard.press('r')
   await card(page, 'n3').waitFor()
   await toast(page, '1 dominio en revisión: n0.cl').waitFor()
-  assert.deepEqual(await decisionOn(service, 'n0'), [1, 0, 'grupo'])
+  assert.deepEqual(await decisionOn(service, 'n0'), { revision: 1, discarded: 0, seen_by: 'grupo' })
   // The colleague, who looks at the same name, cannot overwrite it unseen.
   const reply = await update(service, [{ domain: 'n0', discarded: 1, expect: { seen: 0 } }], {
     key: ana,
     encoding: 'json',
   })
   assert.equal(reply.status, 409)
-  assert.deepEqual(await decisionOn(service, 'n0'), [1, 0, 'grupo'])
+  assert.deepEqual(await decisionOn(service, 'n0'), { revision: 1, discarded: 0, seen_by: 'grupo' })
   assert.deepEqual(complaints, [])
 })

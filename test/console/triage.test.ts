@@ -5,7 +5,7 @@ import { httpErrors } from '../../src/http/errors.ts'
 import { startConsole } from '../support/console.ts'
 import { toast, openScreen } from '../support/browser.ts'
 import type { Visit } from '../support/browser.ts'
-import { LIST, record, stored, update } from '../support/domains.ts'
+import { getFields, record, stored, update, wholeRecords } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
 import { call, type Fields } from '../support/http.ts'
@@ -41,37 +41,13 @@ const shownName = async (page: Page) =>
   (await page.locator('.triage-name').innerText()).trim().replace(/\.cl$/, '')
 const left = (page: Page, n: number) => page.getByText(n === 1 ? 'queda 1' : `quedan ${n}`, { exact: true })
 
-interface Stored extends Fields {
-  readonly name: string
-  readonly revision: number
-  readonly discarded: number
-  readonly seen: number
-  readonly seen_by: string | null
-  readonly note: string
-  readonly tags: readonly string[]
-}
-
-async function getState(name: string): Promise<Partial<Stored>> {
-  const query = { api: service.domainKey, search: name, length: name.length, fields: 'all' }
-  const reply = await call(service, LIST, { query })
-  // Its shape is asserted by the tests of `list`.
-  const body = reply.body as { data: readonly [readonly Stored[]] }
-  return body.data[0].find((one) => one.name === name) ?? {}
-}
-
 /** The accounts that hold names of this test. */
-async function holders(): Promise<ReadonlySet<string | null>> {
-  const query = { api: service.domainKey, starts: `ronda${round}-`, limit: TOTAL, fields: 'claimed_by' }
-  const { body } = await call(service, LIST, { query })
-  // Its shape is asserted by the tests of `list`.
-  const { data } = body as { data: readonly [readonly { claimed_by: string | null }[]] }
-  return new Set(data[0].map((one) => one.claimed_by))
+async function holders(): Promise<ReadonlySet<unknown>> {
+  const query = { starts: `ronda${round}-`, limit: TOTAL, fields: 'claimed_by' }
+  return new Set((await wholeRecords(service, query)).map((one) => one['claimed_by']))
 }
 
-async function decisionOn(name: string) {
-  const { revision, discarded, seen } = await getState(name)
-  return { revision, discarded, seen }
-}
+const decisionOn = (name: string) => getFields(service, name, 'revision', 'discarded', 'seen')
 
 const asAna = (changes: readonly Fields[]) => update(service, changes, { key: ana, encoding: 'json' })
 
@@ -92,7 +68,7 @@ test('keys decide on one name after the other; decisions are stored with their a
   assert.deepEqual(await decisionOn(nameAt(0)), { revision: 1, discarded: 0, seen: 1 })
   assert.deepEqual(await decisionOn(nameAt(1)), { revision: 0, discarded: 1, seen: 1 })
   assert.deepEqual(await decisionOn(nameAt(2)), { revision: 0, discarded: 0, seen: 1 })
-  assert.equal((await getState(nameAt(2))).seen_by, 'grupo')
+  assert.deepEqual(await getFields(service, nameAt(2), 'seen_by'), { seen_by: 'grupo' })
   // One press is one gesture: the third is undone, then the second.
   await page.keyboard.press('z')
   await card(page, nameAt(2)).waitFor()
@@ -160,8 +136,8 @@ test('many decisions are undone in a row, and their names come again in the same
   }
   const areDiscarded = (discarded: number) =>
     eventually(async () => {
-      const states = await Promise.all(names.slice(0, many).map(getState))
-      return states.every((one) => one.discarded === discarded)
+      const decisions = await Promise.all(names.slice(0, many).map(decisionOn))
+      return decisions.every((one) => one['discarded'] === discarded)
     }, 'the decisions')
   await areDiscarded(1)
   const gate = await holdRequests(page, 'domainwatch/queue')
@@ -251,8 +227,11 @@ test('a note and tags are edited on the card by keyboard, and not overwritten by
   await tag.fill('Marca-1')
   await tag.press('Enter')
   await toast(page, `Guardado: las etiquetas de ${nameAt(0)}.cl`).waitFor()
-  const { note, tags, seen } = await getState(nameAt(0))
-  assert.deepEqual({ note, tags, seen }, { note: 'rd: para el verano', tags: ['marca-1'], seen: 0 })
+  assert.deepEqual(await getFields(service, nameAt(0), 'note', 'tags', 'seen'), {
+    note: 'rd: para el verano',
+    tags: ['marca-1'],
+    seen: 0,
+  })
   assert.deepEqual((await claim(service, ana, { search: nameAt(0), length: nameAt(0).length })).names, [])
   await gate.open()
   // A colleague writes another one while this one is typed.
@@ -260,7 +239,7 @@ test('a note and tags are edited on the card by keyboard, and not overwritten by
   await asAna([{ domain: nameAt(0), note: 'la de Ana' }])
   await page.getByRole('textbox', { name: 'Nota' }).press('Enter')
   await toast(page, /No se guardó el cambio de la nota .* mientras tanto alguien puso «la de Ana»/).waitFor()
-  assert.equal((await getState(nameAt(0))).note, 'la de Ana')
+  assert.deepEqual(await getFields(service, nameAt(0), 'note'), { note: 'la de Ana' })
 })
 
 test('the end stays on the screen while the queue is read again', async () => {
@@ -323,7 +302,7 @@ test('the space key acts on the card after a click on a button, and on buttons e
   await page.locator('.triage-keys').getByRole('button', { name: 'Descartar' }).focus()
   await page.keyboard.press('Space')
   await card(page, nameAt(3)).waitFor()
-  await eventually(async () => (await decisionOn(nameAt(2))).seen === 1)
+  await eventually(async () => (await decisionOn(nameAt(2)))['seen'] === 1)
   assert.deepEqual(await decisionOn(nameAt(2)), { revision: 0, discarded: 0, seen: 1 })
   await page.getByRole('button', { name: '¿Cómo funciona?' }).focus()
   await page.keyboard.press('Space')

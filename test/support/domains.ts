@@ -131,6 +131,18 @@ export async function wholeRecords(service: TestService, query: Fields = {}): Pr
   return Object(body).data[0]
 }
 
+/** These fields of the record of a name, which must exist. */
+export async function getFields(
+  service: TestService,
+  name: string,
+  ...fields: readonly string[]
+): Promise<Fields> {
+  const all = await wholeRecords(service, { search: name, length: [...name].length })
+  const found = all.find((one) => one['name'] === name)
+  assert.ok(found !== undefined, name)
+  return Object.fromEntries(fields.map((field) => [field, found[field]]))
+}
+
 /** The fields of a new record, with what the test is about put in their place, as a list shows them with `fields=all`. */
 export const wholeRecord = (name: string, fields: Fields = {}): Fields => ({
   name,
