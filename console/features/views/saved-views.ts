@@ -27,29 +27,24 @@ export interface SavedView {
 const FRESH_MS = 60_000
 const RECOUNT_MS = 120_000
 
-const VIEWS_KEY = ['views']
-const refresh = () => queryClient.invalidateQueries({ queryKey: VIEWS_KEY })
-onVisitElsewhere(() => void refresh())
+const VIEWS = queryOptions({
+  queryKey: ['views'],
+  staleTime: FRESH_MS,
+  refetchInterval: RECOUNT_MS,
+  queryFn: async ({ signal }) => {
+    const { data } = await callApi('GET /api/v1/domainwatch/views', { signal })
+    keepVisits(data.data.map(({ filters }) => filters))
+    return data.data
+  },
+})
 
-const toViews = (account: string) =>
-  queryOptions({
-    queryKey: [...VIEWS_KEY, account],
-    staleTime: FRESH_MS,
-    refetchInterval: RECOUNT_MS,
-    queryFn: async ({ signal }) => {
-      const { data } = await callApi('GET /api/v1/domainwatch/views', { signal })
-      keepVisits(
-        account,
-        data.data.map(({ filters }) => filters),
-      )
-      return data.data
-    },
-  })
+const refresh = () => queryClient.invalidateQueries({ queryKey: VIEWS.queryKey })
+onVisitElsewhere(() => void refresh())
 
 /** The views of the account, then those that others share, and all records: a view that is always there. */
 export function useViews() {
   const { account, visits: known } = useStore(visits)
-  const { data } = useQuery({ ...toViews(account ?? ''), enabled: account !== undefined })
+  const { data } = useQuery({ ...VIEWS, enabled: account !== undefined })
   return useMemo(() => {
     const visited = new Map(known.map((visit) => [visit.query, visit.visited]))
     const first = visited.get('') ?? ''
@@ -76,7 +71,7 @@ export function useViews() {
   }, [account, known, data])
 }
 
-/** Switches to the views of an account; undefined after a sign-out. */
+/** Opens the views of an account; undefined while it is unknown. */
 export function openViews(account: string | undefined, mayWrite: boolean): void {
   openVisits(account)
   if (account !== undefined && mayWrite) void moveViews(account).catch(() => undefined)
@@ -86,10 +81,9 @@ export function openViews(account: string | undefined, mayWrite: boolean): void 
 async function moveViews(account: string): Promise<void> {
   const unmoved = visits.get().visits.filter(({ name }) => name !== undefined)
   if (unmoved.length === 0) return
-  const stored = await queryClient.fetchQuery(toViews(account))
+  const stored = await queryClient.fetchQuery(VIEWS)
   const own = stored.flatMap(({ owner, filters }) => (owner === account ? [filters] : []))
   for (const { name = '', query } of unmoved) {
-    if (visits.get().account !== account) return
     if (!own.includes(query))
       await callApi('POST /api/v1/domainwatch/views', { query: { name, filters: query } })
     forgetName(query)
@@ -166,7 +160,7 @@ const placeOf = (account: string): string => `catalejo.views ${SERVICE_URL.pathn
 
 const visits = createStore<Kept>({ account: undefined, visits: [] })
 
-/** Switches to the visits of an account; undefined after a sign-out. */
+/** Opens the visits of an account; undefined while it is unknown. */
 function openVisits(account: string | undefined): void {
   if (visits.get().account === account) return
   visits.set({ account, visits: account === undefined ? [] : (loadVisits(account) ?? []) })
@@ -185,8 +179,7 @@ function onVisitElsewhere(listener: () => void): void {
 }
 
 /** Counts what is new in views from now on, unless they have been open before, and forgets all others. */
-function keepVisits(account: string, queries: readonly string[]): void {
-  if (visits.get().account !== account) return
+function keepVisits(queries: readonly string[]): void {
   const known = ['', ...queries]
   changeVisits((kept) => [
     ...kept.filter(({ query, name }) => name !== undefined || known.includes(query)),
