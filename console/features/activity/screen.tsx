@@ -11,7 +11,7 @@ import { undoingJob, toVerb } from '../domains/bulk.ts'
 import { DomainName } from '../domains/tags.tsx'
 import { differences } from '../domains/history.tsx'
 import { toSubject, replaceValues } from '../domains/marks.ts'
-import { listBulk, type BulkJob, isOpen } from '../work/jobs.ts'
+import { BULK, type BulkJob, isOpen } from '../work/jobs.ts'
 import { runOperation, usePendingSubjects, type OperationSpec } from '../work/operations.ts'
 import { untilAnswered } from '../../api/retry.ts'
 import type { Operations } from '../../api/schema.ts'
@@ -32,7 +32,7 @@ export default function ActivityScreen() {
   )
   const jobs = useQuery({
     queryKey: [...QUERY_KEY, 'jobs'],
-    queryFn: ({ signal }) => listBulk(signal),
+    queryFn: ({ signal }) => BULK.list(signal),
   })
   return (
     <Page id="activity" title={t('nav.activity')} explained={t('activity.explained')}>

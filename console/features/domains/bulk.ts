@@ -1,17 +1,15 @@
 import { ApiError, callApi } from '../../api/client.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { queryClient } from '../../api/query-client.ts'
-import { localTime, serverNow } from '../../base/server.ts'
 import { t, tn } from '../../i18n/index.ts'
 import { recordFilters, type Filters } from '../filters/filters.ts'
-import { removeTask, updateTask } from '../work/background-tasks.ts'
 import {
-  listBulk,
-  readBulk,
+  BULK,
+  followJob,
+  isFollowed,
+  isRequested,
   rememberJob,
   requestOnce,
-  stopBulk,
-  untilEnded,
   type BulkJob,
 } from '../work/jobs.ts'
 import {
@@ -33,14 +31,6 @@ export interface BulkTarget {
   /** Number of records that the user saw; undefined if not counted. */
   readonly count: number | undefined
 }
-
-/** A job may be created a moment before this page says that it was requested, by the clocks of both. */
-const SLACK_MS = 3_000
-
-/** The jobs that this page follows. */
-const followed = new Set<string>()
-/** Which jobs this page has requested and does not know by their ids yet. */
-const requested = new Set<(job: BulkJob) => boolean>()
 
 /** Changes many records by a job of the service, which can be stopped and undone, also after a reload. */
 export function changeInBulk(target: BulkTarget, set: BulkSet): OperationHandle | undefined {
@@ -67,7 +57,7 @@ export function changeInBulk(target: BulkTarget, set: BulkSet): OperationHandle 
 export function resumeBulk(jobs: readonly BulkJob[]): void {
   for (const job of jobs.toReversed()) {
     const { id, matched: count, set } = job
-    if (followed.has(id) || [...requested].some((isIt) => isIt(job))) continue
+    if (isFollowed(id) || isRequested(BULK, job)) continue
     runOperation(
       following({
         verb: set === null ? 'undo' : toVerb(set),
@@ -129,7 +119,7 @@ function following(asked: Following): OperationSpec {
   let isStopped = false
   const stop = () => {
     isStopped = true
-    if (id !== undefined) void stopBulk(id).catch(() => undefined)
+    if (id !== undefined) void BULK.stop(id).catch(() => undefined)
   }
   return {
     subjects: [subject],
@@ -141,43 +131,29 @@ function following(asked: Following): OperationSpec {
         : t(`domains.failed.${verb}`, { what, reason }),
     stop,
     async run({ tell, onWait, handOver }) {
-      const since = localTime(serverNow() - SLACK_MS)
-      const isRequested = (job: BulkJob) => !followed.has(job.id) && job.created_at >= since && isIt(job)
-      const find = async () => (await listBulk()).find(isRequested)?.id
-      requested.add(isRequested)
       try {
-        id = await requestOnce(request, find, onWait)
+        id = await requestOnce(BULK, request, isIt, onWait)
       } catch (error) {
         onFailed?.(error)
         throw error
-      } finally {
-        requested.delete(isRequested)
       }
-      followed.add(id)
       const forget = rememberJob(id)
       handOver()
       if (isStopped) stop()
-      const task = `job-${id}`
       try {
-        const job = await untilEnded(
-          () => readBulk(id ?? ''),
-          ({ done, skipped, matched, waiting }) => {
-            const n = done + skipped
-            const progress = matched === 0 ? 1 : n / matched
-            const shown = { id: task, label: pending, progress, isHandedOver: true, stop }
-            updateTask({ ...shown, state: waiting === 1 ? 'waiting' : 'running', to: 'dominios' })
-            tell(
-              waiting === 1
-                ? t('bulk.waiting', { label: pending })
-                : t('bulk.progress', { label: pending, n, all: matched }),
-            )
-          },
-        )
+        const job = await followJob(BULK, id, ({ done, skipped, matched, waiting }) => {
+          const n = done + skipped
+          tell(
+            waiting === 1
+              ? t('bulk.waiting', { label: pending })
+              : t('bulk.progress', { label: pending, n, all: matched }),
+          )
+          return { label: pending, progress: matched === 0 ? 1 : n / matched }
+        })
         return outcomeOf(job, verb)
       } catch (error) {
         return { text: t('bulk.goesOn', { label: pending, reason: errorMessage(error) }), isError: true }
       } finally {
-        removeTask(task)
         forget()
         // Not waited for: the end of the job would not be reported if the page were reloaded meanwhile.
         void queryClient.invalidateQueries({ queryKey: ['domains'] })

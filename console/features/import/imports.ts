@@ -1,13 +1,12 @@
 import { queryClient } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { isReadable, uploadForm } from '../../api/upload.ts'
-import { localTime, serverNow } from '../../base/server.ts'
 import { createStore } from '../../base/store.ts'
 import { showToast } from '../../design/toasts.tsx'
 import { t, tn, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/importing.ts'
 import { removeTask, updateTask } from '../work/background-tasks.ts'
-import { listImports, readImport, requestOnce, stopImport, untilEnded, type ImportJob } from '../work/jobs.ts'
+import { followJob, IMPORTS, isFollowed, requestOnce, type ImportJob } from '../work/jobs.ts'
 
 type Fields = Operations['POST /api/v1/domainwatch/import']['body']
 export type Format = NonNullable<Fields['format']>
@@ -38,13 +37,9 @@ export interface ChosenList {
 
 const PATH = '/api/v1/domainwatch/import'
 const TASK = 'import'
-/** A job may be created a moment before this page says that it was requested, by the clocks of both. */
-const SLACK_MS = 3_000
 
 export const chosenList = createStore<ChosenList | undefined>(undefined)
 
-/** The jobs that this page follows. */
-const followed = new Set<string>()
 let sending = new AbortController()
 
 export const chooseList = (file: File): void =>
@@ -82,14 +77,8 @@ export async function sendList(isDry: boolean): Promise<void> {
     changeChoice({ sent })
     updateTask({ id: TASK, label, progress: sent, state, to: 'importar', stop: dropChoice })
   }
-  const since = localTime(serverNow() - SLACK_MS)
-  const isIt = ({ id, name, state, created_at: at, dry_run: dry }: ImportJob) =>
-    !followed.has(id) &&
-    at >= since &&
-    name === file.name &&
-    dry === Number(isDry) &&
-    state !== 'failed' &&
-    state !== 'receiving'
+  const isIt = ({ name, state, dry_run: dry }: ImportJob) =>
+    name === file.name && dry === Number(isDry) && state !== 'failed' && state !== 'receiving'
   const request = async () => {
     if (!(await isReadable(file))) throw new Error(t('import.unreadable'))
     const body = new FormData()
@@ -105,8 +94,7 @@ export async function sendList(isDry: boolean): Promise<void> {
   }
   show(0)
   try {
-    const find = async () => (await listImports()).find(isIt)?.id
-    const id = await requestOnce(request, find, () => show(0, 'waiting'), signal)
+    const id = await requestOnce(IMPORTS, request, isIt, () => show(0, 'waiting'), signal)
     void followImport(id)
     if (isDry) changeChoice({ previewId: id })
     else chosenList.set(undefined)
@@ -124,30 +112,20 @@ export function resumeImports(jobs: readonly ImportJob[]): void {
 
 /** Shows an import in the bar until it ends, and how it did. */
 async function followImport(id: string): Promise<void> {
-  if (followed.has(id)) return
-  followed.add(id)
-  const task = `job-${id}`
-  const stop = () => void stopImport(id).catch(() => undefined)
+  // One that is being sent is also among the open jobs of the account.
+  if (isFollowed(id)) return
   try {
-    const job = await untilEnded(
-      () => readImport(id),
-      ({ name, percent, dry_run: isDry, waiting }) => {
-        const text = isDry === 1 ? 'import.comparing' : 'import.task'
-        const label = t(text, { name: name ?? t('import.list') })
-        const shown = { id: task, label, progress: percent / 100, isHandedOver: true, stop }
-        updateTask({ ...shown, state: waiting === 1 ? 'waiting' : 'running', to: 'importar' })
-      },
-    )
+    const job = await followJob(IMPORTS, id, ({ name, percent, dry_run: isDry }) => {
+      const text = isDry === 1 ? 'import.comparing' : 'import.task'
+      return { label: t(text, { name: name ?? t('import.list') }), progress: percent / 100 }
+    })
     if (job.dry_run === 0) {
       showToast(outcomeText(job), { isError: job.state === 'failed' })
       await queryClient.invalidateQueries({ queryKey: ['domains'] })
     }
     await queryClient.invalidateQueries({ queryKey: ['imports'] })
   } catch {
-    // Followed again by the next page that is opened.
-    followed.delete(id)
-  } finally {
-    removeTask(task)
+    // It is followed again after a reload.
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type Window,
 } from './imports.ts'
 import { SelectField, TextField } from '../../design/field.tsx'
-import { isOpen, listImports, stopImport, type ImportJob } from '../work/jobs.ts'
+import { IMPORTS, isOpen, type ImportJob } from '../work/jobs.ts'
 import { useQuery } from '@tanstack/react-query'
 import { QueryError } from '../../design/notice.tsx'
 import { showError } from '../../design/toasts.tsx'
@@ -192,7 +192,7 @@ const ASK_MS = 1_000
 const useImports = () =>
   useQuery({
     queryKey: ['imports'],
-    queryFn: ({ signal }) => listImports(signal),
+    queryFn: ({ signal }) => IMPORTS.list(signal),
     refetchInterval: ({ state }) => (state.data?.some(isOpen) === true ? ASK_MS : false),
   })
 
@@ -240,7 +240,7 @@ function State({ job }: { job: ImportJob }) {
       <Tag icon={state === 'done' ? 'check' : 'alert'} look={look} label={t(`import.state.${getEnd(job)}`)} />
     )
   }
-  const stop = () => void stopImport(id).catch(showError)
+  const stop = () => void IMPORTS.stop(id).catch(showError)
   return (
     <div className="row">
       <Tag icon="clock" label={t('import.state.running')} />
