@@ -259,10 +259,6 @@ export function matches(filters: Filters, record: FilteredRecord, context: Filte
   return letsThrough(filters, record, context)
 }
 
-/** Whether a record can come to match, or cease to, without a change. */
-export const dependsOnTime = ({ age_min, objection }: Filters): boolean =>
-  age_min !== undefined || objection !== undefined
-
 /** The same of a record that may have expired. */
 export function letsThrough(filters: Filters, record: FilteredRecord, context: FilterContext): boolean {
   return getKnownConditions(filters).every((condition) => condition.matches(record, context))

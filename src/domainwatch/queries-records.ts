@@ -13,10 +13,6 @@ const notExpired = (now: number): Sql =>
 
 const expired = (now: number): Sql => sql`discarded_at <= ${expiryCutoff(now)}`
 
-/** When the first of the discarded records was discarded; null if there is none. */
-export const firstDiscarded = (now: number) => sql<{ marked_at: number | null }>`
-  SELECT min(discarded_at) AS marked_at FROM domains WHERE discarded_at > ${expiryCutoff(now)}`
-
 /** Deletes at most `count` records that have expired. */
 export const deleteExpired = (now: number, count: number) => sql`
   DELETE FROM domains WHERE name IN (

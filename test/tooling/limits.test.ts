@@ -144,8 +144,7 @@ const STATED: Readonly<Record<string, Readonly<Record<string, readonly Stated[]>
       ['imagestore/routes/link-cache.ts', 'MAX_LINKS', ''],
       ['server/context.ts', 'DNS_CACHE_BYTES', 'MiB'],
     ],
-    'statistics,': [
-      ['domainwatch/stats/statistics.ts', 'MAX_CACHED', ''],
+    'Atom feeds': [
       ['domainwatch/events/index.ts', 'MAX_CACHED_ATOM_FEEDS', ''],
       ['domainwatch/campaigns.ts', 'MAX_CACHED', ''],
     ],
