@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { invalidCursor } from '../../http/headers.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { withTimeout } from '../../lib/concurrency.ts'
 import { OverloadError } from '../../lib/errors.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
 import { TimeSlice } from '../../lib/name-index/index.ts'
 import { BACKGROUND_TASK_TIMEOUT_MS, type Tasks } from '../../lib/tasks.ts'
-import type { Database } from '../../storage/database/database.ts'
-import { Leases } from '../../storage/database/leases.ts'
+import type { Database, Reader } from '../../storage/database/database.ts'
+import { lockInstance } from '../../storage/database/dialect.ts'
 import { domainErrors, type MissingDecisions } from '../errors.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { splitTags } from '../filtered-record.ts'
@@ -15,7 +15,7 @@ import type { GivenDecision, Input, Output } from '../tasks/learn.ts'
 import type { Dictionary } from '../words.ts'
 import { InterestModel, type TrainedModel } from './model.ts'
 import * as queries from './queries.ts'
-import type { DecisionRow, ModelRow } from './queries.ts'
+import type { DecisionRow } from './queries.ts'
 import { LEARN } from './scores.ts'
 
 /** Decisions that a first model needs. */
@@ -30,9 +30,8 @@ const MAX_OF_EACH = 10_000
 const KEEP_MS = 24 * 3_600_000
 /** Models in memory, a few hundred kilobytes each. */
 const MAX_CACHED = 4
-/** How long a request waits for a training, of this process or another one. */
+/** How long a request waits for a training. */
 const MAX_WAIT_MS = 30_000
-const POLL_MS = 100
 const ID_DIGITS = 16
 
 export interface InterestOptions {
@@ -46,13 +45,11 @@ export interface InterestOptions {
 /** Learns the taste of the group from its decisions. All nodes share the models, which are stored. */
 export class Interest {
   readonly #options: InterestOptions
-  readonly #leases: Leases
   readonly #models = lruCache<InterestModel>(MAX_CACHED)
   #training: Promise<void> | undefined
 
   constructor(options: InterestOptions) {
     this.#options = options
-    this.#leases = new Leases(options.database)
   }
 
   /**
@@ -88,25 +85,16 @@ export class Interest {
 
   /** Returns the newest model, trained now if it is due; undefined if there are too few decisions. */
   async find(): Promise<InterestModel | undefined> {
-    const { database } = this.#options
-    const deadline = performance.now() + MAX_WAIT_MS
-    for (;;) {
-      const newest = await database.first(queries.newestModel())
-      if (newest === undefined) {
-        if ((await this.#missing()) !== undefined) return undefined
-      } else if (!(await this.#isDue(newest))) {
-        const model = await this.#read(newest.id)
-        if (model !== undefined) return model
-      }
-      if (performance.now() > deadline) throw new OverloadError()
-      this.#training ??= this.#trainAlone().finally(() => (this.#training = undefined))
-      await this.#training
+    if (await this.#isDue(this.#options.database)) {
+      this.#training ??= this.#train().finally(() => (this.#training = undefined))
+      if (!(await withTimeout(this.#training, MAX_WAIT_MS))) throw new OverloadError()
     }
+    return this.newest()
   }
 
   /** Returns what is missing for a first model; undefined if nothing is. */
-  async #missing(): Promise<MissingDecisions | undefined> {
-    const counts = await this.#options.database.first(queries.countDecisions(MIN_DECISIONS))
+  async #missing(reader: Reader = this.#options.database): Promise<MissingDecisions | undefined> {
+    const counts = await reader.first(queries.countDecisions(MIN_DECISIONS))
     const { wanted = 0, unwanted = 0 } = counts ?? {}
     const ofEach = {
       wanted: Math.max(0, MIN_OF_EACH - wanted),
@@ -116,18 +104,12 @@ export class Interest {
     return total > 0 ? { ...ofEach, total } : undefined
   }
 
-  async #isDue({ trained_at, decided_until }: ModelRow): Promise<boolean> {
-    const { clock, database } = this.#options
-    if (clock.now() - trained_at < MIN_INTERVAL_MS) return false
-    const counts = await database.first(queries.countDecisions(NEW_DECISIONS, decided_until))
+  async #isDue(reader: Reader): Promise<boolean> {
+    const newest = await reader.first(queries.newestModel())
+    if (newest === undefined) return (await this.#missing(reader)) === undefined
+    if (this.#options.clock.now() - newest.trained_at < MIN_INTERVAL_MS) return false
+    const counts = await reader.first(queries.countDecisions(NEW_DECISIONS, newest.decided_until))
     return counts !== undefined && counts.wanted + counts.unwanted >= NEW_DECISIONS
-  }
-
-  /** Trains a model, or waits a moment if another process does. */
-  async #trainAlone(): Promise<void> {
-    const work = { name: 'training of interest', everyMs: 0, run: () => this.#train() }
-    const isDone = await this.#leases.run(work, AbortSignal.timeout(MAX_WAIT_MS))
-    if (!isDone) await pause(POLL_MS)
   }
 
   async #train(): Promise<void> {
@@ -151,6 +133,9 @@ export class Interest {
       decided_until: rows.reduce((last, { decided_at }) => Math.max(last, decided_at), 0),
     }
     await database.transaction(async (tx) => {
+      await tx.all(lockInstance(database.dialect))
+      // Another process has trained one meanwhile.
+      if (!(await this.#isDue(tx))) return
       await tx.run(queries.deleteModels(row.trained_at - KEEP_MS))
       await tx.run(queries.storeModel(row, model))
     })
