@@ -201,15 +201,19 @@ const SHOWN = {
   ],
 }
 
-export const watchMade = answer(
+export const watchStored = answer(
   {
     id,
     secret: nullable(
-      string('Secret that signs webhooks; null without a webhook. Returned only in this response'),
+      string('Secret of a webhook that this request added; null otherwise. Returned only in this response'),
     ),
-    atom: nullable(string('Atom feed address; null without an Atom feed. Returned only in this response')),
+    atom: nullable(
+      string(
+        'Address of an Atom feed that this request added; null otherwise. Returned only in this response',
+      ),
+    ),
   },
-  'The watch was created',
+  'The watch was stored',
   { id: SHOWN.id, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0Q8YkZ0m3nE=', atom: null },
 )
 
@@ -264,20 +268,6 @@ export const watchesAnswer = answer(
   { count: 1, data: [SHOWN] },
 )
 
-export const watchEdited = answer(
-  {
-    id,
-    secret: nullable(
-      string('Secret of a webhook that this edit added; null otherwise. Returned only in this response'),
-    ),
-    atom: nullable(
-      string('Address of an Atom feed that this edit added; null otherwise. Returned only in this response'),
-    ),
-  },
-  'The watch was edited',
-  { id: SHOWN.id, secret: null, atom: null },
-)
-
 export const secretRotated = answer(
   {
     id,
@@ -298,20 +288,18 @@ export const watchAnswer = answer({ id }, 'The watch was deleted', { id: SHOWN.i
 
 const ARRIVED = { delivered: 1, code: 204, error: null }
 
+const outcomeFields = {
+  delivered: bit('Whether the test arrived'),
+  code: nullable(integer('Status of the response; null without a response')),
+  error: nullable(string('Error message; null if the test arrived')),
+}
+
 export const testAnswer = answer(
   {
     id,
-    delivered: integer({ minimum: 0, maximum: 1 }),
-    code: nullable(integer('Status of the response; null without a response')),
-    error: nullable(string('Error message; null if the test arrived')),
+    ...outcomeFields,
     data: array(
-      object({
-        channel: string({ enum: CHANNEL_NAMES }),
-        to: string(),
-        delivered: bit('Whether the test arrived'),
-        code: nullable(integer('Status of the response; null without a response')),
-        error: nullable(string('Error message; null if the test arrived')),
-      }),
+      object({ channel: string({ enum: CHANNEL_NAMES }), to: string(), ...outcomeFields }),
       'Per-destination result; top-level fields show the first failure, or the first destination',
     ),
   },

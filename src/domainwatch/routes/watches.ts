@@ -6,9 +6,8 @@ import {
   testAnswer,
   watchesAnswer,
   watchAnswer,
-  watchMade,
+  watchStored,
   secretRotated,
-  watchEdited,
   watchEdit,
   watchGone,
   watchRefused,
@@ -103,7 +102,7 @@ export const watchRoutes: AddRoutes = (app, shared, { baseUrl, following: { watc
       'Saves filters, and notifies of new matches by webhook (Standard Webhooks), messages to people, an Atom feed, or several ' +
       'of these. The secret and the address of the Atom feed are returned only in this response.',
     answers: {
-      200: watchMade,
+      200: watchStored,
       400: watchRefused,
       409: problem(
         'The account has the maximum number of watches',
@@ -183,7 +182,7 @@ export const watchRoutes: AddRoutes = (app, shared, { baseUrl, following: { watc
       'removes all. Only the account that created the watch may change `url`, `to`, `atom` and `shared`. A secret or the ' +
       'address of an Atom feed that this edit creates is returned only in this response.',
     answers: {
-      200: watchEdited,
+      200: watchStored,
       400: watchRefused,
       403: problem('Another account shares the watch', domainErrors.owner_only()),
       404: watchGone,
