@@ -128,18 +128,6 @@ export class SimilarImages {
     return count
   }
 
-  /** Keeps hashes up to date between searches. */
-  async advance(): Promise<void> {
-    if (this.#entries.size === 0) return
-    await this.#catchUp()
-    for (const [accountId, { hashes, bytes }] of this.#entries.entries()) {
-      if (hashes.bytes <= bytes) continue
-      // What was stored since may be the same hashes again and again.
-      this.#entries.delete(accountId)
-      await this.#load(accountId)
-    }
-  }
-
   close(): void {
     this.#isClosed = true
     this.#entries.clear()
@@ -163,8 +151,10 @@ export class SimilarImages {
       if (entry === undefined) return undefined
       if (!entry.isReady && !(await withTimeout(entry.ready, deadline - performance.now()))) return undefined
       await this.#catchUp()
+      // What was stored since may be the same hashes again and again, so they are loaded once more.
+      if (entry.hashes.bytes > entry.bytes) this.#entries.delete(accountId)
       // Otherwise changes are lost, and the entry is invalid.
-      if (this.#entries.peek(accountId) === entry) return entry.hashes
+      else if (this.#entries.peek(accountId) === entry) return entry.hashes
     } while (performance.now() < deadline)
     return undefined
   }

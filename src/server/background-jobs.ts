@@ -114,7 +114,6 @@ export function backgroundJobs(
         if (staged > 0) log.info({ staged }, 'removed leftovers of interrupted uploads')
       },
     },
-    { name: 'indexing of new images', everyMs: POLL_MS, run: () => images.similar.advance() },
     // Each process knows the keys that it was called with.
     { name: 'recording of key uses', everyMs: MINUTE, run: () => accounts.writeUses() },
     { name: 'sample of the figures', everyMs: MINUTE, run: () => context.figures.sample() },
