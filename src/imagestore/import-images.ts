@@ -4,6 +4,7 @@ import { dirname, join, resolve, sep } from 'node:path'
 import { createInterface } from 'node:readline'
 import { isObject, parseJson } from '../lib/json.ts'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { openObjects } from '../storage/blobs/s3/store.ts'
 import { forEachConcurrent } from '../lib/concurrency.ts'
 import { secondsOf, type Clock } from '../lib/clock.ts'
 import { HttpError } from '../lib/errors.ts'
@@ -30,15 +31,8 @@ export interface ImportItem {
     | { readonly kind: 'invalid'; readonly reason: string }
 }
 
-/** Objects of a bucket, in a stable order. */
-export interface ImageObjects {
-  list(): AsyncIterable<{ readonly name: string; readonly size: number }>
-  /** Undefined if there is no such object. */
-  read(name: string, size: number, signal: AbortSignal): Promise<Buffer | undefined>
-}
-
-/** Yields every object of a bucket. */
-export async function* objectsIn(objects: ImageObjects): AsyncGenerator<ImportItem> {
+/** Yields every object of a bucket, in a stable order. */
+export async function* objectsIn(objects: ReturnType<typeof openObjects>): AsyncGenerator<ImportItem> {
   let number = 0
   for await (const { name, size } of objects.list()) {
     const read: ReadImage = async (maxBytes, signal) =>

@@ -4,8 +4,10 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  paginateListObjectsV2,
   type $Command,
   type HeadObjectCommandOutput,
+  type _Object as ListedObject,
   type S3Client,
   type S3ClientResolvedConfig,
   type ServiceInputTypes,
@@ -81,7 +83,7 @@ export function openRequests(
   const slow = { headMs: silenceMs, silenceMs: stallMs }
   const streaming = openClient(location, { maxSockets: streams, maxAttempts, ...slow })
   const gate = new SharedGate({ running: requests, perClient: requestsPerClient, waiting, waitMs })
-  return { client, objectOf, observed, report, operate, open, send, get, head, remove, close }
+  return { client, objectOf, observed, report, operate, open, send, get, head, list, remove, close }
 
   /** @param name of the object, under the prefix of the store */
   function objectOf(name: string): { Bucket: string; Key: string } {
@@ -177,6 +179,20 @@ export function openRequests(
     } catch (error) {
       if (isNamed(error, 'NotFound', 'NoSuchKey')) return undefined
       throw error
+    }
+  }
+
+  /** Lists the objects under the prefix. @param isFlat whether those further below are left out */
+  async function* list(isFlat: boolean): AsyncGenerator<ListedObject> {
+    const pages = paginateListObjectsV2(
+      { client, pageSize: options.pageSize },
+      { Bucket: location.bucket, Prefix: location.prefix, ...(isFlat && { Delimiter: '/' }) },
+    )
+    for (;;) {
+      const { done, value: page } = await operate('keys', 0, () => pages.next())
+      if (done === true) return
+      onAttempts('keys', page.$metadata.attempts ?? 1)
+      yield* page.Contents ?? []
     }
   }
 

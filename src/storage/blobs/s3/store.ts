@@ -2,12 +2,7 @@ import { createHash, hash, webcrypto } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { PassThrough, pipeline, Readable } from 'node:stream'
 import { pipeline as finished } from 'node:stream/promises'
-import {
-  CopyObjectCommand,
-  ListObjectsV2Command,
-  paginateListObjectsV2,
-  PutObjectCommand,
-} from '@aws-sdk/client-s3'
+import { CopyObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { SERVICE, type Caller } from '../../../lib/client.ts'
 import { Gate, SharedGate } from '../../../lib/gate.ts'
 import { createFileStream } from '../../../lib/private-files.ts'
@@ -214,19 +209,9 @@ export function openS3Blobs(
 
     // Objects directly under the prefix; those further below are not blobs.
     async *keys() {
-      const pages = paginateListObjectsV2(
-        { client: requests.client, pageSize: options.pageSize },
-        { Bucket: bucket, Prefix: prefix, Delimiter: '/' },
-      )
-      for (;;) {
-        const { done, value: page } = await requests.operate('keys', 0, () => pages.next())
-        if (done === true) return
-        onAttempts('keys', page.$metadata.attempts ?? 1)
-        for (const { Key, LastModified } of page.Contents ?? []) {
-          if (Key === undefined || Key === prefix || LastModified === undefined) continue
+      for await (const { Key = '', LastModified } of requests.list(true))
+        if (Key !== prefix && LastModified !== undefined)
           yield { key: Key.slice(prefix.length), writtenAt: LastModified.getTime() }
-        }
-      }
     },
 
     // A listing, because an answer to HEAD has no body, so no reason.
@@ -271,21 +256,11 @@ export function openObjects(location: S3Location) {
     () => {},
     () => {},
   )
-  const { bucket, prefix } = location
   return {
     /** Lists all objects but the marks of folders. Names are those below the prefix. */
     async *list(): AsyncGenerator<{ readonly name: string; readonly size: number }> {
-      const { client } = requests
-      const pages = paginateListObjectsV2(
-        { client, pageSize: S3_DEFAULTS.pageSize },
-        { Bucket: bucket, Prefix: prefix },
-      )
-      for (;;) {
-        const { done, value: page } = await requests.operate('keys', 0, () => pages.next())
-        if (done === true) return
-        for (const { Key = '', Size = 0 } of page.Contents ?? [])
-          if (!Key.endsWith('/')) yield { name: Key.slice(prefix.length), size: Size }
-      }
+      for await (const { Key = '', Size = 0 } of requests.list(false))
+        if (!Key.endsWith('/')) yield { name: Key.slice(location.prefix.length), size: Size }
     },
     /** Reads an object of a known size. Undefined if there is none any more. */
     read: (name: string, size: number, signal: AbortSignal): Promise<Buffer | undefined> =>
