@@ -148,7 +148,7 @@ test('an account that floods deliveries, replays, edits and claims delays no oth
   try {
     await eventually(() => edits > 5 && replays > 5 && claims > 1, 'the attack is under way')
     await watch(service, { starts: 'propio', url: receiver.url })
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < 2; i++) {
       clock.advance(5 * 60_000)
       await stored(service, [record(`propio${i}`)])
       await receiver.until(i + 1)

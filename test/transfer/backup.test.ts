@@ -184,8 +184,6 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     await using service = await startHere()
     await using other = await startHere()
     await using backups = await temporaryFolder()
-    await populate(service, 5)
-    await populate(other, 5)
     for (const inside of [service.data, join(service.data, 'respaldo'), join(service.data, '..')]) {
       const { code, stderr } = await catalejoHere(['backup', inside, '--data', service.data])
       assert.deepEqual([code, /data or images of the instance/.test(stderr)], [1, true], stderr)
