@@ -1,6 +1,5 @@
 /** Every statement that the service runs is explained against large tables: none goes through one that does not have to. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -12,6 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { feedsFile } from '../support/feeds.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { gradient, ImageClient, stamped } from '../support/images.ts'
+import { listen } from '../support/listen.ts'
 import { openSession } from '../support/postgres.ts'
 import {
   JSON_INSIDE,
@@ -40,10 +40,11 @@ const TIMEOUT_MS = 600_000
 /** Lists come from memory: only their further fields are read. */
 const FILTERS = [{}, { last_register: '20' }, { order: 'deleted', limit: '5' }] as const
 
-/** Asks for everything there is. */
-async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images' | 'admin', string>>) {
-  const ask = async (path: string, query: Readonly<Record<string, string>>, init: RequestInit = {}) => {
-    const response = await fetch(`${served.url}/api/v1/${path}?${new URLSearchParams(query)}`, init)
+/** Asks for everything there is. @param keys by service */
+async function useAll(served: Served, keys: Readonly<Record<string, string>>) {
+  const ask = async (path: string, query: Readonly<Record<string, string>> = {}, init: RequestInit = {}) => {
+    const parameters = new URLSearchParams({ api: keys[path.split('/')[0] ?? ''] ?? '', ...query })
+    const response = await fetch(`${served.url}/api/v1/${path}?${parameters}`, init)
     const text = await response.text()
     assert.ok(
       response.status < 500,
@@ -51,12 +52,16 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
     )
     return { link: response.headers.get('link'), text }
   }
-  const post = (fields: Readonly<Record<string, unknown>>): RequestInit => ({
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(fields),
-  })
-  const api = keys.domains
+  /** Returns the fields of the answer. */
+  const get = async (path: string, query: Readonly<Record<string, string>> = {}) =>
+    Object(JSON.parse((await ask(path, query)).text))
+  /** Posts fields, and returns those of the answer. */
+  const post = async (path: string, fields: Readonly<Record<string, unknown>>, query = {}) => {
+    const headers = { 'content-type': 'application/json' }
+    const { text } = await ask(path, query, { method: 'POST', headers, body: JSON.stringify(fields) })
+    return Object(JSON.parse(text))
+  }
+  const remove = (path: string, query = {}) => ask(path, query, { method: 'DELETE' })
   const date_reg = '2025-06-01 10:00:00'
   const one = (domain: string, status: number) => ({
     domain,
@@ -65,128 +70,109 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
     status,
     date_reg,
   })
-  await ask('domainwatch/add', { api }, post({ data: [one('n1', 0), one('nuevo', 1)] }))
-  await ask(
-    'domainwatch/add',
-    { api },
-    post({ data: Array.from({ length: 3_000 }, (_, i) => one(`tanda${i}`, i % 2)) }),
-  )
-  await ask(
-    'domainwatch/update',
-    { api },
-    post({ data: [{ domain: 'n2', revision: 1, discarded: 1, status: 0 }] }),
-  )
+  await post('domainwatch/add', { data: [one('n1', 0), one('nuevo', 1)] })
+  await post('domainwatch/add', { data: Array.from({ length: 3_000 }, (_, i) => one(`tanda${i}`, i % 2)) })
+  await post('domainwatch/update', { data: [{ domain: 'n2', revision: 1, discarded: 1, status: 0 }] })
   const seen = [1, 2].map((i) => ({ domain: `tanda${i}`, seen: 1, tags: ['t'], expect: { seen: 0 } }))
-  for (let i = 0; i < 2; i++) await ask('domainwatch/update', { api }, post({ data: seen }))
+  for (let i = 0; i < 2; i++) await post('domainwatch/update', { data: seen })
   // Lists wait for the index for some seconds only.
-  const list = new URL(`/api/v1/domainwatch/list?api=${api}`, served.url)
+  const list = new URL(`/api/v1/domainwatch/list?api=${keys['domainwatch']}`, served.url)
   await eventually(async () => (await fetch(list)).ok, 'the index is loaded')
-  for (const path of ['list', 'export'])
-    await ask(`domainwatch/${path}`, { api, search: 'tanda1', fields: 'all' })
+  for (const path of ['list', 'export']) await ask(`domainwatch/${path}`, { search: 'tanda1', fields: 'all' })
   for (const filters of FILTERS)
-    for (const fields of ['', 'all'])
-      await ask('domainwatch/list', { api, ...filters, ...(fields && { fields }) })
+    for (const fields of ['', 'all']) await ask('domainwatch/list', { ...filters, ...(fields && { fields }) })
   for (const query of [
     {},
     { status: '0' },
     { search: 'tanda', order: 'name' },
     { rev: '', dis: '', limit: '3' },
   ]) {
-    await ask('domainwatch/queue', { api }, post(query))
+    await post('domainwatch/queue', query)
   }
-  await ask('domainwatch/update', { api }, post({ data: [{ domain: 'tanda0', revision: 1 }] }))
-  await ask('domainwatch/queue', { api })
-  await ask('domainwatch/queue', { api })
-  await ask('domainwatch/list', { api, fields: 'all', search: 'tanda', order: 'modified', limit: '5' })
-  await ask('domainwatch/queue', { api, data: '["tanda2"]' }, { method: 'DELETE' })
-  await ask('domainwatch/queue', { api }, { method: 'DELETE' })
+  await post('domainwatch/update', { data: [{ domain: 'tanda0', revision: 1 }] })
+  await ask('domainwatch/queue')
+  await ask('domainwatch/queue')
+  await ask('domainwatch/list', { fields: 'all', search: 'tanda', order: 'modified', limit: '5' })
+  await remove('domainwatch/queue', { data: '["tanda2"]' })
+  await remove('domainwatch/queue')
   for (const query of [{}, { search: 'fuera' }, { limit: '5', cursor: '9999.fuera7' }])
-    await ask('domainwatch/dismissed', { api, ...query })
-  await ask('domainwatch/dismissed', { api, data: '["fuera1"]' }, { method: 'DELETE' })
+    await ask('domainwatch/dismissed', query)
+  await remove('domainwatch/dismissed', { data: '["fuera1"]' })
   for (const query of [{ dis: '' }, { search: 'tanda1' }, { last_register: '5' }]) {
-    for (const format of ['csv', 'ndjson']) await ask('domainwatch/export', { api, format, ...query })
-    await ask('domainwatch/stats', { api, ...(query.last_register === undefined ? query : {}) })
+    for (const format of ['csv', 'ndjson']) await ask('domainwatch/export', { format, ...query })
+    await ask('domainwatch/stats', { ...(query.last_register === undefined ? query : {}) })
   }
   const form = new FormData()
   form.set('file', new Blob(['tanda1.cl\nnueva1.cl\n']))
-  const started = [
-    await ask('domainwatch/import', { api, format: 'deletions' }, { method: 'POST', body: form }),
-  ]
-  started.push(await ask('domainwatch/bulk', { api }, post({ search: 'tanda1', set: { note: 'x' } })))
+  const imported = await ask('domainwatch/import', { format: 'deletions' }, { method: 'POST', body: form })
+  const started = [Object(JSON.parse(imported.text))]
+  started.push(await post('domainwatch/bulk', { search: 'tanda1', set: { note: 'x' } }))
   for (const [i, path] of ['imports', 'bulk', 'bulk'].entries()) {
-    const job = String(Object(JSON.parse(started[i]?.text ?? '')).id)
-    const state = async () =>
-      Object(JSON.parse((await ask(`domainwatch/${path}`, { api, id: job })).text)).state
+    const job = String(started[i].id)
+    const state = async () => (await get(`domainwatch/${path}`, { id: job })).state
     await eventually(async () => (await state()) === 'done', 'the job ended')
-    await ask(`domainwatch/${path}`, { api })
-    await ask(`domainwatch/${path}`, { api, id: job }, { method: 'DELETE' })
-    if (i === 1) started.push(await ask('domainwatch/bulk/undo', { api }, post({ id: job })))
+    await ask(`domainwatch/${path}`)
+    await remove(`domainwatch/${path}`, { id: job })
+    if (i === 1) started.push(await post('domainwatch/bulk/undo', { id: job }))
   }
   const hide = { name: 'a', action: 'hide', starts: 'tanda29' }
-  const rule = Object(JSON.parse((await ask('domainwatch/rules', { api }, post(hide))).text))
-  await ask('domainwatch/rules', { api }, post({ ...hide, action: 'tag', tag: 'nueva', starts: 'etiqueta' }))
-  await ask('domainwatch/add', { api }, post({ data: [one('etiqueta1', 0), one('etiqueta2', 1)] }))
-  await ask('domainwatch/rules/preview', { api }, post({ starts: 'tanda' }))
-  await ask('domainwatch/list', { api, hidden: '0', limit: '5' })
-  await ask('domainwatch/rules', { api })
-  await ask('domainwatch/rules/update', { api }, post({ id: rule.id, paused: 1 }))
-  await ask('domainwatch/rules', { api, id: rule.id }, { method: 'DELETE' })
+  const rule = await post('domainwatch/rules', hide)
+  await post('domainwatch/rules', { ...hide, action: 'tag', tag: 'nueva', starts: 'etiqueta' })
+  await post('domainwatch/add', { data: [one('etiqueta1', 0), one('etiqueta2', 1)] })
+  await post('domainwatch/rules/preview', { starts: 'tanda' })
+  await ask('domainwatch/list', { hidden: '0', limit: '5' })
+  await ask('domainwatch/rules')
+  await post('domainwatch/rules/update', { id: rule.id, paused: 1 })
+  await remove('domainwatch/rules', { id: rule.id })
   const view = { name: 'a', filters: 'starts=tanda', shared: 1 }
-  const saved = Object(JSON.parse((await ask('domainwatch/views', { api }, post(view))).text))
-  await ask('domainwatch/views', { api }, post({ id: saved.id, shared: 0 }))
-  await ask('domainwatch/views', { api })
-  await ask('domainwatch/views', { api, id: saved.id }, { method: 'DELETE' })
-  await ask('domainwatch/events', { api, format: 'atom' })
-  await ask('domainwatch/history', { api, domain: 'n1' })
-  await ask('domainwatch/activity', { api })
-  await ask('domainwatch/list', { api, ns: 'ns1.example.com', ip: '192.0.2.1' })
-  await ask('domainwatch/similar', { api, domain: 'n1', limit: '5' })
-  await ask('domainwatch/campaigns', { api })
+  const saved = await post('domainwatch/views', view)
+  await post('domainwatch/views', { id: saved.id, shared: 0 })
+  await ask('domainwatch/views')
+  await remove('domainwatch/views', { id: saved.id })
+  await ask('domainwatch/events', { format: 'atom' })
+  await ask('domainwatch/history', { domain: 'n1' })
+  await ask('domainwatch/activity')
+  await ask('domainwatch/list', { ns: 'ns1.example.com', ip: '192.0.2.1' })
+  await ask('domainwatch/similar', { domain: 'n1', limit: '5' })
+  await ask('domainwatch/campaigns')
   for (const path of ['list', 'export'])
-    await ask(`domainwatch/${path}`, { api, order: 'interest', fields: 'interest', search: 'tanda' })
-  await ask('domainwatch/interest', { api }, { method: 'DELETE' })
-  const made = JSON.parse(
-    (
-      await ask(
-        'domainwatch/watches',
-        { api },
-        post({ name: 'a', starts: 'avisada', atom: '', url: 'https://example.invalid/', shared: 1 }),
-      )
-    ).text,
-  )
-  await ask('domainwatch/watches', { api })
+    await ask(`domainwatch/${path}`, { order: 'interest', fields: 'interest', search: 'tanda' })
+  await remove('domainwatch/interest')
+  const url = 'https://example.invalid/'
+  const made = await post('domainwatch/watches', { name: 'a', starts: 'avisada', atom: '', url, shared: 1 })
+  await ask('domainwatch/watches')
   const id = String(made.id)
-  await ask('domainwatch/add', { api }, post({ data: [one(`avisada${Date.now()}`, 0)] }))
+  await post('domainwatch/add', { data: [one(`avisada${Date.now()}`, 0)] })
   // A delivery begins, fails, and is tried again.
   let begun: unknown
   await eventually(async () => {
-    begun = JSON.parse((await ask('domainwatch/watches/deliveries', { api, id })).text).data[0]
+    begun = (await get('domainwatch/watches/deliveries', { id })).data[0]
     return Object(begun).attempts > 0
   }, 'a delivery that failed')
-  await ask('domainwatch/watches/replay', { api, id, delivery: Object(begun).id }, post({}))
+  await post('domainwatch/watches/replay', {}, { id, delivery: Object(begun).id })
   const edit = { id, paused: 1, shared: 1, url: 'https://otro.invalid/', atom: '0', search: 'y' }
-  await ask('domainwatch/watches/update', { api }, post(edit))
-  await ask('domainwatch/watches/update', { api }, post({ id, paused: 0, url: '', atom: '', remind: 5 }))
-  await ask('domainwatch/watches/update', { api }, post({ id, url: 'https://example.invalid/' }))
-  await ask('domainwatch/watches/rotate', { api, id }, post({}))
-  const { link } = await ask('domainwatch/watches/deliveries', { api, id: 'w7', limit: '5' })
+  await post('domainwatch/watches/update', edit)
+  await post('domainwatch/watches/update', { id, paused: 0, url: '', atom: '', remind: 5 })
+  await post('domainwatch/watches/update', { id, url })
+  await post('domainwatch/watches/rotate', {}, { id })
+  const { link } = await ask('domainwatch/watches/deliveries', { id: 'w7', limit: '5' })
   const cursor = /[?&]cursor=([^&>]+)/.exec(link ?? '')?.[1] ?? ''
-  await ask('domainwatch/watches/deliveries', { api, id: 'w7', limit: '5', cursor })
-  await ask('domainwatch/watches/replay', { api, id: 'w7', delivery: 'msg_650' }, post({}))
-  await ask('domainwatch/watches', { api, id }, { method: 'DELETE' })
+  await ask('domainwatch/watches/deliveries', { id: 'w7', limit: '5', cursor })
+  await post('domainwatch/watches/replay', {}, { id: 'w7', delivery: 'msg_650' })
+  await remove('domainwatch/watches', { id })
   // A digest that is planned for another hour, and given up.
-  const daily = { name: 'b', search: 'x', digest: '08:00', url: 'https://example.invalid/' }
-  const { id: digest } = JSON.parse((await ask('domainwatch/watches', { api }, post(daily))).text)
-  await ask('domainwatch/watches/update', { api }, post({ id: digest, digest: '09:30' }))
-  await ask('domainwatch/watches/test', { api }, post({ id: digest }))
-  await ask('domainwatch/watches/update', { api }, post({ id: digest, digest: '' }))
+  const daily = { name: 'b', search: 'x', digest: '08:00', url }
+  const { id: digest } = await post('domainwatch/watches', daily)
+  await post('domainwatch/watches/update', { id: digest, digest: '09:30' })
+  await post('domainwatch/watches/test', { id: digest })
+  await post('domainwatch/watches/update', { id: digest, digest: '' })
   await eventually(async () => {
-    const { data } = JSON.parse((await ask('domainwatch/feeds', { api })).text)
+    const { data } = await get('domainwatch/feeds')
     return data.every(({ last_attempt }: { last_attempt: unknown }) => last_attempt !== null)
   }, 'the feed was fetched')
   await ask('domainwatch/list', { api: 'no es una clave' })
 
-  const client = new ImageClient(served.url, keys.images)
+  const client = new ImageClient(served.url, keys['imagestore'] ?? '')
   const png = await gradient(20, 10).png().toBuffer()
   const hashes: string[] = []
   for (let i = 0; i < 3; i++) hashes.push(String((await client.upload(stamped(png, `${i}`))).body['hash']))
@@ -205,41 +191,37 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
     { from: '1', to: '2', order: 'size' },
   ]
   for (const query of lists) {
-    const { link } = await ask('imagestore/list', { api: keys.images, ...query })
+    const { link } = await ask('imagestore/list', query)
     const cursor = /[?&]cursor=([^&>]+)/.exec(link ?? '')?.[1]
-    if (cursor !== undefined)
-      await ask('imagestore/list', { api: keys.images, ...query, cursor: decodeURIComponent(cursor) })
+    if (cursor !== undefined) await ask('imagestore/list', { ...query, cursor: decodeURIComponent(cursor) })
   }
-  await ask('imagestore/similar', { api: keys.images, hash: hashes[0] ?? '' })
-  await ask('imagestore/update', { api: keys.images }, post({ hash: hashes[0], name: 'a', tags: ['a'] }))
-  for (const restore of [0, 1])
-    await ask('imagestore/trash', { api: keys.images }, post({ hash: hashes[0], restore }))
-  await ask('imagestore/alias', { api: keys.images }, post({ name: 'portada', hash: hashes[0] }))
-  await ask('imagestore/alias', { api: keys.images }, post({ name: 'otra', hash: '' }))
-  await ask('imagestore/aliases', { api: keys.images })
-  await ask('imagestore/bans', { api: keys.images }, post({ hash: hashes[0] }))
-  await ask('imagestore/bans', { api: keys.images })
-  const hook = await ask('imagestore/hooks', { api: keys.images }, post({ url: 'https://example.invalid/' }))
-  await ask('imagestore/hooks', { api: keys.images })
-  await ask('imagestore/hooks', { api: keys.images, id: JSON.parse(hook.text).id }, { method: 'DELETE' })
-  const { text } = await ask('imagestore/tickets', { api: keys.images }, { method: 'POST' })
-  const { url }: { url: string } = JSON.parse(text)
+  await ask('imagestore/similar', { hash: hashes[0] ?? '' })
+  await post('imagestore/update', { hash: hashes[0], name: 'a', tags: ['a'] })
+  for (const restore of [0, 1]) await post('imagestore/trash', { hash: hashes[0], restore })
+  await post('imagestore/alias', { name: 'portada', hash: hashes[0] })
+  await post('imagestore/alias', { name: 'otra', hash: '' })
+  await ask('imagestore/aliases')
+  await post('imagestore/bans', { hash: hashes[0] })
+  await ask('imagestore/bans')
+  const hook = await post('imagestore/hooks', { url })
+  await ask('imagestore/hooks')
+  await remove('imagestore/hooks', { id: hook.id })
+  const ticket = String((await post('imagestore/tickets', {})).url)
   const tus = { 'tus-resumable': '1.0.0' }
-  const upload = await fetch(url, { method: 'POST', headers: { ...tus, 'upload-length': '9' } })
-  await fetch(new URL(upload.headers.get('location') ?? '', url), {
+  const upload = await fetch(ticket, { method: 'POST', headers: { ...tus, 'upload-length': '9' } })
+  await fetch(new URL(upload.headers.get('location') ?? '', ticket), {
     method: 'PATCH',
     headers: { ...tus, 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' },
     body: 'no imagen',
   })
   await (await client.link('@fotos/portada')).arrayBuffer()
-  await ask('imagestore/stats', { api: keys.images })
+  await ask('imagestore/stats')
   await (await client.link(`${hashes[0]}&m=w_10`)).arrayBuffer()
   await client.remove(hashes[1] ?? '')
   for (const path of ['accounts', 'keys', 'system', 'audit', 'presets', 'watermarks'])
-    await ask(`admin/${path}`, { api: keys.admin })
-  for (const modifiers of ['w_10', ''])
-    await ask('admin/presets', { api: keys.admin }, post({ name: 'portada', modifiers }))
-  await ask('admin/settle', { api: keys.admin }, post({ account: 'fotos', max_images: 1_000_000 }))
+    await ask(`admin/${path}`)
+  for (const modifiers of ['w_10', '']) await post('admin/presets', { name: 'portada', modifiers })
+  await post('admin/settle', { account: 'fotos', max_images: 1_000_000 })
 }
 
 const n = (sqlite: boolean, count: number) =>
@@ -276,8 +258,8 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
   const key = (account: string, service: string) =>
     run('key', 'create', '--account', account, '--service', service)
   const keys = {
-    domains: await key('grupo', 'domainwatch'),
-    images: await key('fotos', 'imagestore'),
+    domainwatch: await key('grupo', 'domainwatch'),
+    imagestore: await key('fotos', 'imagestore'),
     admin: await key('jefe', 'admin'),
   }
   const sql = (statement: string) => runOn(database.url, data, statement)
@@ -297,13 +279,9 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
   await run('import', csv)
   await run('import', ndjson)
 
-  await sql(
-    `INSERT INTO blobs (hash, key, format, mime, size, width, height, frames, dhash)
-    SELECT 'h' || i, 'k' || i, 'png', 'image/png', 9, 1, 1, 1, substr('000000000000000' || i, -16) FROM ${n(isSqlite, IMAGES)} AS s`.replace(
-      "substr('000000000000000' || i, -16)",
-      isSqlite ? "substr('000000000000000' || i, -16)" : "lpad(i::text, 16, '0')",
-    ),
-  )
+  const dhash = isSqlite ? "substr('000000000000000' || i, -16)" : "lpad(i::text, 16, '0')"
+  await sql(`INSERT INTO blobs (hash, key, format, mime, size, width, height, frames, dhash)
+    SELECT 'h' || i, 'k' || i, 'png', 'image/png', 9, 1, 1, 1, ${dhash} FROM ${n(isSqlite, IMAGES)} AS s`)
   await sql(`INSERT INTO images (account_id, hash, name, name_folded, ip, date, tags)
     SELECT (SELECT id FROM accounts WHERE name = 'fotos'), 'h' || i, 'foto', 'foto', '1.2.3.4', ${DAY} * (i % 300) + i, '["t' || (i % 500) || '"]' FROM ${n(isSqlite, IMAGES)} AS s`)
   await sql(`UPDATE images SET expires = 1 WHERE hash LIKE 'h1_'`)
@@ -359,13 +337,10 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
       .map((line) => JSON.parse(line))
   // A list that changes records, and one that nobody serves.
   const lists = createServer((_request, response) => void response.end('fuente1.cl\nn1.cl\n'))
-  lists.listen(0, '127.0.0.1')
-  await once(lists, 'listening')
-  const address = lists.address()
-  assert.ok(typeof address === 'object' && address !== null)
+  const port = await listen(lists)
   const feed = { format: 'deletions', every: '5m', account: 'grupo' }
   const feeds = await feedsFile(folder.path, [
-    { ...feed, name: 'lista', url: `http://127.0.0.1:${address.port}/` },
+    { ...feed, name: 'lista', url: `http://127.0.0.1:${port}/` },
     { ...feed, name: 'ninguna', url: 'https://example.invalid/' },
   ])
   const flags = ['--feeds', feeds, '--webhook-networks', '127.0.0.0/8']
