@@ -1,6 +1,5 @@
 /** clients/js against the vectors and a running service. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import {
@@ -19,6 +18,7 @@ import {
 import { startBusyServer, startShop, VECTORS } from '../support/clients.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { expectedHash, gradient, noise } from '../support/images.ts'
+import { listen } from '../support/listen.ts'
 import { startService } from '../support/service.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
@@ -153,13 +153,11 @@ async function startBreakableLine(target: string) {
     const outgoing = connect(Number(new URL(target).port), '127.0.0.1')
     for (const socket of [incoming, outgoing]) sockets.add(socket.on('error', () => {}))
     incoming.pipe(outgoing).pipe(incoming)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
+  })
+  const port = await listen(server)
   const cut = () => sockets.forEach((socket) => socket.destroy())
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     cut,
     [Symbol.dispose]() {
       server.close()

@@ -1,7 +1,6 @@
 /** SVG as XML may be written, in other encodings and with prefixes; and what it refers to outside itself, which is never read. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -9,6 +8,7 @@ import sharp from 'sharp'
 import { bytesOf, DAMAGED, plain, expectedHash } from '../support/images.ts'
 import { startImages } from '../support/image-service.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { listen } from '../support/listen.ts'
 
 const { client } = await startImages()
 
@@ -98,10 +98,8 @@ test('an SVG is rendered without external references', async () => {
   await using server = createServer((_request, response) => {
     asked++
     response.end(red)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
+  })
+  const port = await listen(server)
   await writeFile(join(folder.path, 'red.png'), red)
   await writeFile(join(folder.path, 'red.svg'), redSvg)
   const image = (place: string) => `<image xlink:href="${place}" width="60" height="40"/>`
@@ -109,7 +107,7 @@ test('an SVG is rendered without external references', async () => {
   const inside = await upload(referring(image(`data:image/png;base64,${red.toString('base64')}`)))
   assert.deepEqual(inside, { status: 200, colour: 'ff0000' })
 
-  for (const base of [`file://${folder.path}`, folder.path, '.', `http://127.0.0.1:${address.port}`]) {
+  for (const base of [`file://${folder.path}`, folder.path, '.', `http://127.0.0.1:${port}`]) {
     for (const svg of [
       referring(image(`${base}/red.png`)),
       referring(`<use xlink:href="${base}/red.svg#a"/>`),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtemp } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
 import { feedsFile, feedStates, type FeedState } from '../support/feeds.ts'
+import { listen } from '../support/listen.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { prepareInstance } from './instance.ts'
 
@@ -23,8 +23,8 @@ const lists = createServer((request, response) => {
   requests.push(request.headers)
   if (request.headers['if-none-match'] === '"uno"') response.writeHead(304).end()
   else respond(response)
-}).listen(0, '127.0.0.1')
-await once(lists, 'listening')
+})
+const url = `http://127.0.0.1:${await listen(lists)}/lista.txt`
 after(() => {
   lists.close()
   lists.closeAllConnections()
@@ -33,9 +33,6 @@ after(() => {
 /** An instance that fetches the list, without a running node. */
 async function prepare(one: TestService) {
   await one.stop()
-  const address = lists.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  const url = `http://127.0.0.1:${address.port}/lista.txt`
   const feeds = await feedsFile(await mkdtemp(join(one.data, 'feeds-')), [
     { name: 'lista', url, format: 'deletions', every: '5m', account: 'grupo' },
   ])

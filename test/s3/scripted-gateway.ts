@@ -1,6 +1,6 @@
-import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { listen } from '../support/listen.ts'
 
 interface Stored {
   readonly bytes: Buffer
@@ -34,6 +34,7 @@ export class ScriptedGateway {
   readonly #server = createServer((request, response) => {
     this.#serve(request, response).catch(() => response.destroy())
   })
+  #port = 0
   readonly objects = new Map<string, Stored>()
   /** Method and path of each request, in order. */
   readonly requests: string[] = []
@@ -47,15 +48,12 @@ export class ScriptedGateway {
 
   static async start(): Promise<ScriptedGateway> {
     const gateway = new ScriptedGateway()
-    gateway.#server.listen(0, '127.0.0.1')
-    await once(gateway.#server, 'listening')
+    gateway.#port = await listen(gateway.#server)
     return gateway
   }
 
   get endpoint(): string {
-    const address = this.#server.address()
-    assert.ok(typeof address === 'object' && address !== null)
-    return `http://127.0.0.1:${address.port}`
+    return `http://127.0.0.1:${this.#port}`
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { listen } from './listen.ts'
 
 /** A request to a chat service. */
 export interface ChatRequest {
@@ -42,7 +42,7 @@ export class ChatReceiver {
         receiver.received.push(parsed)
         response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(body)
       })
-    }).listen(0, '127.0.0.1')
+    })
     const checked = (request: ChatRequest): ChatAnswer => {
       try {
         assert.equal(request.headers['content-type'], 'application/json')
@@ -51,10 +51,8 @@ export class ChatReceiver {
         return { code: 400, body: JSON.stringify({ message: String(error).slice(0, 150) }) }
       }
     }
-    await once(server, 'listening')
-    const address = server.address()
-    assert.ok(typeof address === 'object' && address !== null)
-    const receiver = new ChatReceiver(`http://127.0.0.1:${address.port}`, () => {
+    const port = await listen(server)
+    const receiver = new ChatReceiver(`http://127.0.0.1:${port}`, () => {
       server.close()
       server.closeAllConnections()
     })

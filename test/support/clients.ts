@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { updateDelivery } from '../../src/imagestore/account-policy.ts'
+import { listen } from './listen.ts'
 import { startService, type TestService } from './service.ts'
 
 type Modifiers = string | Readonly<Record<string, string | number | boolean>>
@@ -83,12 +84,10 @@ export async function startBusyServer() {
         data: [],
       }),
     )
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
+  })
+  const port = await listen(server)
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     /** Fails unless a list was asked for twice, a second apart, and statistics once. */
     assertPatience() {
       const [first = 0, second = 0, ...more] = times.get('/api/v1/imagestore/list') ?? []

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { isObject } from '../../src/lib/json.ts'
 import { catalejo, catalejoHere } from './cli.ts'
+import { listen } from './listen.ts'
 import type { TestService } from './test-service.ts'
 
 /** The doctor tries bodies of the largest size that the settings allow: those of the default setting take most of its time. */
@@ -56,13 +56,10 @@ export function ranWell(service: Pick<TestService, 'sql'>, backupMs = 60_000, no
 
 /** A server of the test, on a free port. */
 export async function listening(server: Server) {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
+  const port = await listen(server)
   return {
-    port: address.port,
-    url: `http://127.0.0.1:${address.port}`,
+    port,
+    url: `http://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       server.close()

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Agent, createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
+import { listen } from './listen.ts'
 
 /**
  * What the proxy does to requests that come in from now on: `pass` nothing, `refuse` answers 503 as overloaded stores do,
@@ -9,12 +10,9 @@ import { pipeline } from 'node:stream'
  */
 export type ProxyMode = 'pass' | 'refuse' | 'hang' | 'cut'
 
-export interface FaultProxy {
+export interface FaultProxy extends AsyncDisposable {
   readonly url: string
   mode: ProxyMode
-  /** Requests that came in while the mode was not `pass`. */
-  readonly spoilt: number
-  [Symbol.asyncDispose](): Promise<void>
 }
 
 const OVERLOADED =
@@ -25,14 +23,12 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const { hostname, port } = new URL(target)
   const agent = new Agent({ keepAlive: true })
   const turns = new Map<string, number>()
-  let spoilt = 0
-  let mode: ProxyMode = 'pass'
 
   const server = createServer((incoming, outgoing) => {
+    const { mode } = proxy
     const name = `${incoming.method} ${incoming.url?.split('?', 1)[0]}`
     const turn = (turns.get(name) ?? 0) + 1
     if (mode !== 'pass') turns.set(name, turn)
-    if (mode !== 'pass') spoilt++
     const isOdd = turn % 2 === 1
     if (mode === 'refuse') {
       incoming.resume().once('end', () => {
@@ -111,22 +107,9 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     )
   }
 
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const ownPort = typeof address === 'object' && address !== null ? address.port : 0
-
-  return {
-    url: `http://127.0.0.1:${ownPort}`,
-    get mode() {
-      return mode
-    },
-    set mode(next) {
-      mode = next
-    },
-    get spoilt() {
-      return spoilt
-    },
+  const proxy: FaultProxy = {
+    url: `http://127.0.0.1:${await listen(server)}`,
+    mode: 'pass',
     async [Symbol.asyncDispose]() {
       agent.destroy()
       server.closeAllConnections()
@@ -134,4 +117,5 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       await once(server, 'close')
     },
   }
+  return proxy
 }

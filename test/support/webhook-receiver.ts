@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
+import { listen } from './listen.ts'
 
 export interface Received {
   readonly id: string
@@ -51,14 +51,11 @@ export class WebhookReceiver {
         for (const wake of receiver.#waiting.splice(0)) wake()
       })
     }
-    const server = (
+    const server =
       pem === undefined ? createServer(listener) : createSecureServer({ key: pem, cert: pem }, listener)
-    ).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    assert.ok(typeof address === 'object' && address !== null)
+    const port = await listen(server)
     const scheme = pem === undefined ? 'http' : 'https'
-    const receiver = new WebhookReceiver(`${scheme}://127.0.0.1:${address.port}/avisos?x=1`, () => {
+    const receiver = new WebhookReceiver(`${scheme}://127.0.0.1:${port}/avisos?x=1`, () => {
       server.close()
       server.closeAllConnections()
     })
