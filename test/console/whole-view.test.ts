@@ -169,7 +169,7 @@ test('a change that is stopped keeps what it has done, and says how many it left
 test('a change of other records than the user saw is refused with their number, and offered for those', async () => {
   const { page } = await open('dominios?starts=vista')
   await selectView(page)
-  const gate = await holdRequests(page, 'domainwatch/bulk')
+  const gate = await holdRequests(page, 'domainwatch/bulk', 'POST')
   await act(page, 'Marcar para revisión').click()
   const held = await gate.next()
   await stored(

@@ -31,12 +31,16 @@ export const errorResponse = (error: HttpError) => ({
   json: error.body(),
 })
 
-/** Holds the requests of a page to an operation, such as `domainwatch/update`. */
-export async function holdRequests(page: Page, operation: string): Promise<Gate> {
+/**
+ * Holds the requests of a page to an operation, such as `domainwatch/update`.
+ * @param method leaves alone requests of others, where the page also reads what it posts to
+ */
+export async function holdRequests(page: Page, operation: string, method?: 'POST'): Promise<Gate> {
   const held: Route[] = []
   const waiting: ((route: Route) => void)[] = []
   const address = `**/api/v1/${operation}?*`
   await page.route(address, (route) => {
+    if (method !== undefined && route.request().method() !== method) return route.continue()
     const first = waiting.shift()
     if (first === undefined) held.push(route)
     else first(route)
