@@ -152,9 +152,6 @@ export function createAccounts(database: Database, clock: Clock) {
 
     remove: (id: string): Promise<void> => removeKeys(queries.isKey(id)),
 
-    /** Whether keys expired long ago, or sessions ended. */
-    hasOldKeys: async (): Promise<boolean> => (await database.first(queries.anyKey(oldKeys()))) !== undefined,
-
     /** Removes keys of sessions that ended, and other keys long after they expired: until then their holders learn that. */
     sweepKeys: (): Promise<void> => removeKeys(oldKeys()),
 

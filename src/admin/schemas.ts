@@ -1,6 +1,6 @@
 import { ALL_SCOPES, SERVICES } from '../http/auth/key-limits.ts'
 import { AUDIT_ACTIONS } from '../http/auth/queries.ts'
-import { answer, array, integer, nullable, object, string } from '../http/openapi/json-schema.ts'
+import { answer, array, integer, nullable, object, string, listAnswer } from '../http/openapi/json-schema.ts'
 import { declareErrors } from '../lib/errors.ts'
 
 /** Errors of the admin API. Clients rely on codes: one is never renamed, and `docs/api` lists them all. */
@@ -31,44 +31,34 @@ const limits = {
 }
 const EXAMPLE_LIMITS = { scope: 'read', expires: DATE + 7_776_000, rate: '60/min' }
 
-export const accountsAnswer = answer(
+export const accountsAnswer = listAnswer(
+  object(
+    {
+      account,
+      service,
+      date: nullable(seconds('Creation time, or null for administrators')),
+      keys: integer('Number of valid keys of the account'),
+      images: integer('Number of images of the account'),
+      bytes: integer('Total size in bytes'),
+      max_images: getLimit('images'),
+      max_bytes: getLimit('bytes'),
+      delivery: { ...nullable(delivery), enum: [...DELIVERY, null] },
+      used: nullable(seconds('Last use of any key of the account, accurate to a few minutes')),
+    },
+    { title: 'Account' },
+  ),
+  { description: 'The accounts' },
   {
-    count: integer(),
-    data: array(
-      object(
-        {
-          account,
-          service,
-          date: nullable(seconds('Creation time, or null for administrators')),
-          keys: integer('Number of valid keys of the account'),
-          images: integer('Number of images of the account'),
-          bytes: integer('Total size in bytes'),
-          max_images: getLimit('images'),
-          max_bytes: getLimit('bytes'),
-          delivery: { ...nullable(delivery), enum: [...DELIVERY, null] },
-          used: nullable(seconds('Last use of any key of the account, accurate to a few minutes')),
-        },
-        { title: 'Account' },
-      ),
-    ),
-  },
-  'The accounts',
-  {
-    count: 1,
-    data: [
-      {
-        account: 'fotos',
-        service: 'imagestore',
-        date: DATE,
-        keys: 1,
-        images: 12,
-        bytes: 3_456_789,
-        max_images: 100_000,
-        max_bytes: null,
-        delivery: 'open',
-        used: DATE,
-      },
-    ],
+    account: 'fotos',
+    service: 'imagestore',
+    date: DATE,
+    keys: 1,
+    images: 12,
+    bytes: 3_456_789,
+    max_images: 100_000,
+    max_bytes: null,
+    delivery: 'open',
+    used: DATE,
   },
 )
 
@@ -89,38 +79,28 @@ export const releasedAnswer = answer(
   { account: 'grupo', count: 20 },
 )
 
-export const keysAnswer = answer(
+export const keysAnswer = listAnswer(
+  object(
+    {
+      id,
+      account,
+      service,
+      date: seconds('Creation time'),
+      used: nullable(seconds('Last use, accurate to a few minutes')),
+      revoked: nullable(seconds('Time of the revocation, or null')),
+      ...limits,
+    },
+    { title: 'Key' },
+  ),
+  { description: 'The keys, without their secrets' },
   {
-    count: integer(),
-    data: array(
-      object(
-        {
-          id,
-          account,
-          service,
-          date: seconds('Creation time'),
-          used: nullable(seconds('Last use, accurate to a few minutes')),
-          revoked: nullable(seconds('Time of the revocation, or null')),
-          ...limits,
-        },
-        { title: 'Key' },
-      ),
-    ),
-  },
-  'The keys, without their secrets',
-  {
-    count: 1,
-    data: [
-      {
-        id: ID,
-        account: 'fotos',
-        service: 'imagestore',
-        date: DATE,
-        used: DATE,
-        revoked: null,
-        ...EXAMPLE_LIMITS,
-      },
-    ],
+    id: ID,
+    account: 'fotos',
+    service: 'imagestore',
+    date: DATE,
+    used: DATE,
+    revoked: null,
+    ...EXAMPLE_LIMITS,
   },
 )
 
@@ -144,35 +124,24 @@ export const createAnswer = answer(
 
 export const revokeAnswer = answer({ id }, 'The key was revoked', { id: ID })
 
-export const auditAnswer = answer(
+export const auditAnswer = listAnswer(
+  object(
+    {
+      date: seconds('Time of the action'),
+      account: string('Account that acted, or `cli:` and a user of the operating system'),
+      key: nullable(string('ID of the key; null for a command')),
+      action: string({ enum: AUDIT_ACTIONS, description: 'Kind of action' }),
+      subject: string('What the action was about, such as an ID or a name'),
+    },
+    { title: 'AuditEntry' },
+  ),
+  { count: 'Number of entries returned', data: 'The entries', description: 'The entries, the latest first' },
   {
-    count: integer('Number of entries returned'),
-    data: array(
-      object(
-        {
-          date: seconds('Time of the action'),
-          account: string('Account that acted, or `cli:` and a user of the operating system'),
-          key: nullable(string('ID of the key; null for a command')),
-          action: string({ enum: AUDIT_ACTIONS, description: 'Kind of action' }),
-          subject: string('What the action was about, such as an ID or a name'),
-        },
-        { title: 'AuditEntry' },
-      ),
-      'The entries',
-    ),
-  },
-  'The entries, the latest first',
-  {
-    count: 1,
-    data: [
-      {
-        date: DATE,
-        account: 'dueña',
-        key: ID,
-        action: 'key.create',
-        subject: 'fotos (imagestore), key k7mq2x9apd',
-      },
-    ],
+    date: DATE,
+    account: 'dueña',
+    key: ID,
+    action: 'key.create',
+    subject: 'fotos (imagestore), key k7mq2x9apd',
   },
 )
 

@@ -18,7 +18,6 @@ import { openServices, type AddRoutes, type DomainwatchOptions } from './service
 export { Feeds, feedStatuses, type FeedStatus } from './feeds/index.ts'
 export { Jobs } from './jobs/index.ts'
 export { Rechecks } from './rechecks.ts'
-export { hasOldDeliveries, sweepDeliveries } from './purge.ts'
 export { hasToRemind, remindOfObjections } from './watches/watch-filters.ts'
 export { watchWebhooks } from './routes/watch-schemas.ts'
 export {
@@ -29,7 +28,7 @@ export {
   type DomainwatchOptions,
 } from './services.ts'
 export { BATCH_BODY_BYTES } from './routes/batches.ts'
-export { hasExpired, hasOldHistory, purgeExpired, sweepHistory } from './purge.ts'
+export { hasExpired, purgeExpired, sweepDeliveries, sweepHistory } from './purge.ts'
 export { releaseClaims } from './queue.ts'
 export { NameIndex } from './list/name-index.ts'
 export { announceFreed, hasToAnnounce, noteTimeZone } from './registry/apply-list.ts'

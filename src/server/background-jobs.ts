@@ -1,8 +1,6 @@
 import {
   announceFreed,
   hasExpired,
-  hasOldDeliveries,
-  hasOldHistory,
   hasToAnnounce,
   hasToRemind,
   purgeExpired,
@@ -159,13 +157,11 @@ function sharedWork(
     {
       name: 'sweep of expired keys',
       everyMs: 10 * MINUTE,
-      pending: () => accounts.hasOldKeys(),
       run: () => accounts.sweepKeys(),
     },
     {
       name: 'sweep of the audit',
       everyMs: 60 * MINUTE,
-      pending: () => audit.hasOld(),
       run: (signal) => audit.sweep(signal),
     },
     {
@@ -197,13 +193,11 @@ function sharedWork(
     {
       name: 'sweep of the history of deleted domains',
       everyMs: 10 * MINUTE,
-      pending: () => hasOldHistory(database, clock, config.historyMs),
       run: (signal) => sweepHistory(database, clock, config.historyMs, signal),
     },
     {
       name: 'sweep of old deliveries of watches',
       everyMs: 10 * MINUTE,
-      pending: () => hasOldDeliveries(database, clock),
       run: (signal) => sweepDeliveries(database, clock, signal),
     },
     { name: 'check of originals', everyMs: 60 * MINUTE, run: (signal) => originals.run(signal) },

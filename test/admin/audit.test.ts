@@ -115,8 +115,6 @@ test('an entry is removed after a year, and by nothing else', async () => {
     assert.equal(status, 405)
   }
   clock.advance(2 * DAY)
-  assert.equal(await audit.hasOld(), true)
   await audit.sweep(new AbortController().signal)
   assert.deepEqual((await page()).entries, [])
-  assert.equal(await audit.hasOld(), false)
 })

@@ -1,7 +1,7 @@
 import { simpleEndpoint } from '../../http/endpoint.ts'
 import { missingParameter } from '../../http/errors.ts'
 import { invalidCursor, toPage } from '../../http/headers.ts'
-import { answer, array, integer, nullable, object, string } from '../../http/openapi/json-schema.ts'
+import { answer, integer, nullable, object, string, listAnswer } from '../../http/openapi/json-schema.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
 import { accountClient } from '../../lib/client.ts'
 import { localDateTime } from '../../lib/dates.ts'
@@ -37,22 +37,21 @@ const dismissedName = object(
   { title: 'DismissedDomain' },
 )
 
-const page = answer(
-  { count: integer('Number of names returned'), data: array(dismissedName, 'The names') },
-  'Dismissed names, the last discarded first',
+const page = listAnswer(
+  dismissedName,
   {
-    count: 1,
-    data: [
-      {
-        name: 'catalejo',
-        dismissed_by: 'ana',
-        dismissed_at: '2026-01-05 09:10:00',
-        status: 0,
-        date_reg: '2025-12-31 14:30:34',
-        date_reg_known: 1,
-        deleted_at: '2026-01-04 23:10:00',
-      },
-    ],
+    count: 'Number of names returned',
+    data: 'The names',
+    description: 'Dismissed names, the last discarded first',
+  },
+  {
+    name: 'catalejo',
+    dismissed_by: 'ana',
+    dismissed_at: '2026-01-05 09:10:00',
+    status: 0,
+    date_reg: '2025-12-31 14:30:34',
+    date_reg_known: 1,
+    deleted_at: '2026-01-04 23:10:00',
   },
 )
 

@@ -12,7 +12,15 @@ import { changesOfDomain, toObservations, type ObservationRow, changesByAccount 
 import { MAX_ENTRIES } from '../history/observations.ts'
 import { DISCARDED_LIFETIME_MS, MAX_PAGE_RECORDS } from '../limits.ts'
 import { splitTags } from '../filtered-record.ts'
-import { answer, array, integer, object, string, nullable } from '../../http/openapi/json-schema.ts'
+import {
+  answer,
+  array,
+  integer,
+  object,
+  string,
+  nullable,
+  listAnswer,
+} from '../../http/openapi/json-schema.ts'
 import type { AddRoutes } from '../services.ts'
 import { getNewest } from '../../storage/database/changes/change-log.ts'
 import {
@@ -238,27 +246,20 @@ const MAX_SEARCHED = 50_000
 /** Changes per read. */
 const CHANGES_AT_A_TIME = 500
 
-const activityAnswer = answer(
+const activityAnswer = listAnswer(
+  object({ name: string('Name of the record without `.cl`'), ...changeFields }),
   {
-    count: integer('Number of changes on this page'),
-    data: array(
-      object({ name: string('Name of the record without `.cl`'), ...changeFields }),
-      'The changes, newest first',
-    ),
+    count: 'Number of changes on this page',
+    data: 'The changes, newest first',
+    description: 'Changes of the account',
   },
-  'Changes of the account',
   {
-    count: 1,
-    data: [
-      {
-        name: 'catalejo',
-        date: '2025-12-31 15:00:00',
-        account: 'grupo',
-        kind: 'changed',
-        from: { revision: 0, date_mod: '2025-12-31 14:30:40' },
-        to: { revision: 1, date_mod: '2025-12-31 15:00:00' },
-      },
-    ],
+    name: 'catalejo',
+    date: '2025-12-31 15:00:00',
+    account: 'grupo',
+    kind: 'changed',
+    from: { revision: 0, date_mod: '2025-12-31 14:30:40' },
+    to: { revision: 1, date_mod: '2025-12-31 15:00:00' },
   },
 )
 

@@ -1,5 +1,13 @@
 import { simpleEndpoint } from '../../http/endpoint.ts'
-import { array, integer, nullable, object, problem, string, answer } from '../../http/openapi/json-schema.ts'
+import {
+  array,
+  integer,
+  nullable,
+  object,
+  problem,
+  string,
+  listAnswer,
+} from '../../http/openapi/json-schema.ts'
 import { choice, integer as integerParameter, text, type Parameter } from '../../http/parameters.ts'
 import { uploadEndpoint } from '../../http/upload-endpoint.ts'
 import { isDisplayName } from '../../lib/free-text.ts'
@@ -209,36 +217,32 @@ const feed = object(
   { title: 'Feed' },
 )
 
-const feedsAnswer = answer(
+const feedsAnswer = listAnswer(
+  feed,
   {
-    count: integer('Number of feeds'),
-    data: array(feed, 'The feeds, in the order of the settings'),
+    count: 'Number of feeds',
+    data: 'The feeds, in the order of the settings',
+    description: 'Feeds; none if the setting `feeds` is not given',
   },
-  'Feeds; none if the setting `feeds` is not given',
   {
-    count: 1,
-    data: [
-      {
-        name: 'eliminados',
-        host: 'listas.example.cl',
-        format: 'deletions',
-        every: '6h',
-        account: 'grupo',
-        window: 'week',
-        last_attempt: '2025-12-31 15:00:00',
-        last_success: '2025-12-31 15:00:01',
-        last_change: '2025-12-31 09:00:01',
-        read: 412,
-        changed: 3,
-        refused: 0,
-        complete: 1,
-        last_complete: '2025-12-31 15:00:00',
-        gaps: 0,
-        last_gap: null,
-        error: null,
-        stale: 0,
-      },
-    ],
+    name: 'eliminados',
+    host: 'listas.example.cl',
+    format: 'deletions',
+    every: '6h',
+    account: 'grupo',
+    window: 'week',
+    last_attempt: '2025-12-31 15:00:00',
+    last_success: '2025-12-31 15:00:01',
+    last_change: '2025-12-31 09:00:01',
+    read: 412,
+    changed: 3,
+    refused: 0,
+    complete: 1,
+    last_complete: '2025-12-31 15:00:00',
+    gaps: 0,
+    last_gap: null,
+    error: null,
+    stale: 0,
   },
 )
 

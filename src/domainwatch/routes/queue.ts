@@ -1,5 +1,13 @@
 import { simpleEndpoint } from '../../http/endpoint.ts'
-import { answer, problem, array, integer, object, string } from '../../http/openapi/json-schema.ts'
+import {
+  answer,
+  problem,
+  array,
+  integer,
+  object,
+  string,
+  listAnswer,
+} from '../../http/openapi/json-schema.ts'
 import { clientAbort } from '../../http/client.ts'
 import { choice, integer as integerParameter, type Values } from '../../http/parameters.ts'
 import { localDateTime } from '../../lib/dates.ts'
@@ -44,13 +52,14 @@ const holder = object({
   until: string('End of the last claim of the account, in the time zone of the service'),
 })
 
-const holdersAnswer = answer(
+const holdersAnswer = listAnswer(
+  holder,
   {
-    count: integer('Number of accounts'),
-    data: array(holder, 'Accounts, those that hold the most records first'),
+    count: 'Number of accounts',
+    data: 'Accounts, those that hold the most records first',
+    description: 'Accounts that hold records now',
   },
-  'Accounts that hold records now',
-  { count: 1, data: [{ account: 'grupo', count: 20, until: '2026-01-05 09:10:00' }] },
+  { account: 'grupo', count: 20, until: '2026-01-05 09:10:00' },
 )
 
 const PATH = '/api/v1/domainwatch/queue'

@@ -1,7 +1,16 @@
 import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint } from '../../http/endpoint.ts'
 import { missingParameter } from '../../http/errors.ts'
-import { answer, array, integer, nullable, object, problem, string } from '../../http/openapi/json-schema.ts'
+import {
+  answer,
+  array,
+  integer,
+  nullable,
+  object,
+  problem,
+  string,
+  listAnswer,
+} from '../../http/openapi/json-schema.ts'
 import {
   choice,
   integer as integerParameter,
@@ -46,41 +55,30 @@ const which = {
 const ruleId = string('ID of the rule')
 const ruleAnswer = answer({ id: ruleId }, 'The rule', { id: 'k3J9x0aQ_-Zb' })
 
-const rulesAnswer = answer(
+const rulesAnswer = listAnswer(
+  object(
+    {
+      id: ruleId,
+      name: string('Name of the rule'),
+      action: string({ enum: ACTIONS, description: 'What the rule does with matching records' }),
+      tag: nullable(string('Tag that the rule adds; null for a rule that hides')),
+      filters: object({}, { description: 'Filters as given', additionalProperties: { type: 'string' } }),
+      paused: bit('Whether the rule is paused (1). A paused rule does nothing'),
+      owner: string('Account that created the rule'),
+      created_at: dateTime('Creation time, in the time zone of the service'),
+    },
+    { title: 'Rule' },
+  ),
+  { count: 'Number of rules', data: 'The rules of the group, oldest first', description: 'The rules' },
   {
-    count: integer('Number of rules'),
-    data: array(
-      object(
-        {
-          id: ruleId,
-          name: string('Name of the rule'),
-          action: string({ enum: ACTIONS, description: 'What the rule does with matching records' }),
-          tag: nullable(string('Tag that the rule adds; null for a rule that hides')),
-          filters: object({}, { description: 'Filters as given', additionalProperties: { type: 'string' } }),
-          paused: bit('Whether the rule is paused (1). A paused rule does nothing'),
-          owner: string('Account that created the rule'),
-          created_at: dateTime('Creation time, in the time zone of the service'),
-        },
-        { title: 'Rule' },
-      ),
-      'The rules of the group, oldest first',
-    ),
-  },
-  'The rules',
-  {
-    count: 1,
-    data: [
-      {
-        id: 'k3J9x0aQ_-Zb',
-        name: 'Con número',
-        action: 'hide',
-        tag: null,
-        filters: { digits: '1' },
-        paused: 0,
-        owner: 'grupo',
-        created_at: '2026-01-05 09:10:00',
-      },
-    ],
+    id: 'k3J9x0aQ_-Zb',
+    name: 'Con número',
+    action: 'hide',
+    tag: null,
+    filters: { digits: '1' },
+    paused: 0,
+    owner: 'grupo',
+    created_at: '2026-01-05 09:10:00',
   },
 )
 
@@ -258,25 +256,19 @@ const viewFilters: Parameter<string> = {
 
 const viewId = string('ID of the view')
 const viewAnswer = answer({ id: viewId }, 'The view', { id: 'k3J9x0aQ_-Zb' })
-const viewsAnswer = answer(
-  {
-    count: integer('Number of views'),
-    data: array(
-      object(
-        {
-          id: viewId,
-          name: string('Name of the view'),
-          filters: string('Filters of the view, as the query of a URL'),
-          shared: bit('Whether the whole group sees the view (1)'),
-          owner: string('Account that saved the view, the only one that can change it'),
-        },
-        { title: 'View' },
-      ),
-      'Views, the oldest first',
-    ),
-  },
-  'The views',
-  { count: 1, data: [{ id: 'k3J9x0aQ_-Zb', ...VIEW_EXAMPLE, owner: 'grupo' }] },
+const viewsAnswer = listAnswer(
+  object(
+    {
+      id: viewId,
+      name: string('Name of the view'),
+      filters: string('Filters of the view, as the query of a URL'),
+      shared: bit('Whether the whole group sees the view (1)'),
+      owner: string('Account that saved the view, the only one that can change it'),
+    },
+    { title: 'View' },
+  ),
+  { count: 'Number of views', data: 'Views, the oldest first', description: 'The views' },
+  { id: 'k3J9x0aQ_-Zb', ...VIEW_EXAMPLE, owner: 'grupo' },
 )
 
 const ofAnother = problem('Another account shares the view', domainErrors.view_owner_only())

@@ -10,6 +10,7 @@ import {
   optional,
   string,
   nullable,
+  listAnswer,
 } from '../../http/openapi/json-schema.ts'
 import { badParameter } from '../../http/errors.ts'
 import {
@@ -217,55 +218,50 @@ export const watchStored = answer(
   { id: SHOWN.id, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0Q8YkZ0m3nE=', atom: null },
 )
 
-export const watchesAnswer = answer(
-  {
-    count: integer(),
-    data: array(
-      object(
-        {
-          id,
-          name: string(),
-          filters: {
-            type: 'object',
-            additionalProperties: string(),
-            description: 'Filters as given; the value of a flag is empty',
-          },
-          changes: string({ enum: WATCH_CHOICES }),
-          owner: string('Account that created the watch'),
-          shared: bit('Whether the whole group sees the watch and edits its filters'),
-          paused: bit('Whether the watch is paused'),
-          created: string(),
-          url: nullable(string('Webhook address; `…` for accounts that do not own the watch')),
-          to: nullable(
-            string(
-              'Message destinations, without secret parts; for accounts that do not own the watch, without addresses',
+export const watchesAnswer = listAnswer(
+  object(
+    {
+      id,
+      name: string(),
+      filters: {
+        type: 'object',
+        additionalProperties: string(),
+        description: 'Filters as given; the value of a flag is empty',
+      },
+      changes: string({ enum: WATCH_CHOICES }),
+      owner: string('Account that created the watch'),
+      shared: bit('Whether the whole group sees the watch and edits its filters'),
+      paused: bit('Whether the watch is paused'),
+      created: string(),
+      url: nullable(string('Webhook address; `…` for accounts that do not own the watch')),
+      to: nullable(
+        string(
+          'Message destinations, without secret parts; for accounts that do not own the watch, without addresses',
+        ),
+      ),
+      language: string({ enum: LANGUAGES }),
+      digest: nullable(string('Time of day of the daily message; null for immediate messages')),
+      next_digest: nullable(string('Time of the next daily message; null while it is not scheduled')),
+      atom: bit('Whether the watch has an Atom feed'),
+      ...deliveryStateFields,
+      destinations: array(
+        object({
+          channel: string({ enum: CHANNEL_NAMES }),
+          to: string('Destination as in `to`; a webhook shows its address'),
+          confirmed: optional(
+            bit(
+              'Whether the reader confirmed the mail address, before which nothing else is sent; only for mail addresses',
             ),
           ),
-          language: string({ enum: LANGUAGES }),
-          digest: nullable(string('Time of day of the daily message; null for immediate messages')),
-          next_digest: nullable(string('Time of the next daily message; null while it is not scheduled')),
-          atom: bit('Whether the watch has an Atom feed'),
           ...deliveryStateFields,
-          destinations: array(
-            object({
-              channel: string({ enum: CHANNEL_NAMES }),
-              to: string('Destination as in `to`; a webhook shows its address'),
-              confirmed: optional(
-                bit(
-                  'Whether the reader confirmed the mail address, before which nothing else is sent; only for mail addresses',
-                ),
-              ),
-              ...deliveryStateFields,
-            }),
-            'Per-destination state; top-level fields show the worst or latest',
-          ),
-        },
-        { title: 'Watch' },
+        }),
+        'Per-destination state; top-level fields show the worst or latest',
       ),
-    ),
-  },
-  'Watches of the account and those that others share, the oldest first',
-  { count: 1, data: [SHOWN] },
+    },
+    { title: 'Watch' },
+  ),
+  { description: 'Watches of the account and those that others share, the oldest first' },
+  SHOWN,
 )
 
 export const secretRotated = answer(

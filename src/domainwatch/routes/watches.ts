@@ -1,7 +1,15 @@
 import { missingParameter } from '../../http/errors.ts'
 import { tooManyRequests } from '../../lib/errors.ts'
 import { simpleEndpoint } from '../../http/endpoint.ts'
-import { problem, string, answer, array, integer, object, nullable } from '../../http/openapi/json-schema.ts'
+import {
+  problem,
+  string,
+  answer,
+  integer,
+  object,
+  nullable,
+  listAnswer,
+} from '../../http/openapi/json-schema.ts'
 import {
   testAnswer,
   watchesAnswer,
@@ -49,34 +57,29 @@ const DELIVERY_EXAMPLE = {
   replaying: 0,
 }
 
-const deliveriesAnswer = answer(
-  {
-    count: integer(),
-    data: array(
-      object(
-        {
-          id: string('Delivery ID, the same for all attempts; `webhook-id` of webhooks'),
-          time: string('Start of the delivery, in the time zone of the service'),
-          time_utc: string('Start of the delivery, in UTC (RFC 3339)'),
-          channel: string('Channel: `webhook`, `mailto` and others'),
-          events: integer('Number of changes'),
-          state: string({
-            enum: ['pending', 'delivered', 'failed'],
-            description: 'State of the delivery. `pending`: in progress. `failed`: abandoned',
-          }),
-          attempts: integer('Number of attempts'),
-          code: nullable(integer('Status of the last response; null without a response')),
-          milliseconds: nullable(integer('Duration of the last attempt; null before it ended')),
-          error: nullable(string('Error of the last attempt; null if it succeeded')),
-          replayable: bit('Whether the content is kept, so that the delivery can be sent again'),
-          replaying: bit('Whether a replay is queued'),
-        },
-        { title: 'Delivery' },
-      ),
-    ),
-  },
-  'Deliveries, the newest first',
-  { count: 1, data: [DELIVERY_EXAMPLE] },
+const deliveriesAnswer = listAnswer(
+  object(
+    {
+      id: string('Delivery ID, the same for all attempts; `webhook-id` of webhooks'),
+      time: string('Start of the delivery, in the time zone of the service'),
+      time_utc: string('Start of the delivery, in UTC (RFC 3339)'),
+      channel: string('Channel: `webhook`, `mailto` and others'),
+      events: integer('Number of changes'),
+      state: string({
+        enum: ['pending', 'delivered', 'failed'],
+        description: 'State of the delivery. `pending`: in progress. `failed`: abandoned',
+      }),
+      attempts: integer('Number of attempts'),
+      code: nullable(integer('Status of the last response; null without a response')),
+      milliseconds: nullable(integer('Duration of the last attempt; null before it ended')),
+      error: nullable(string('Error of the last attempt; null if it succeeded')),
+      replayable: bit('Whether the content is kept, so that the delivery can be sent again'),
+      replaying: bit('Whether a replay is queued'),
+    },
+    { title: 'Delivery' },
+  ),
+  { description: 'Deliveries, the newest first' },
+  DELIVERY_EXAMPLE,
 )
 
 const replayAnswer = answer(

@@ -52,9 +52,6 @@ export function openAudit(database: Database, clock: Clock) {
       return (await database.first(recent)) !== undefined
     },
 
-    hasOld: async (): Promise<boolean> =>
-      (await database.first(queries.anyOldEntry(keptFrom()))) !== undefined,
-
     /** Removes entries that are older than a year. */
     sweep: (stop: AbortSignal): Promise<number> =>
       inBatches(BATCH, stop, () =>

@@ -54,9 +54,6 @@ export function entryPage(count: number, after?: AuditPlace, actor?: string) {
 export const anyRecentEntry = (actor: string, action: AuditAction, since: number) => sql<AuditPlace>`
   SELECT at, id FROM audit WHERE at > ${since} AND actor = ${actor} AND action = ${action} LIMIT 1`
 
-export const anyOldEntry = (before: number) => sql<AuditPlace>`
-  SELECT at, id FROM audit WHERE at < ${before} ORDER BY at LIMIT 1`
-
 export const deleteOldEntries = (before: number, count: number) => sql`
   DELETE FROM audit WHERE (at, id) IN (
     SELECT at, id FROM audit WHERE at < ${before} ORDER BY at, id ${limit(count)}

@@ -57,7 +57,7 @@ export const listAnswer = (
     count,
     data,
     description,
-  }: { readonly count: string; readonly data?: string; readonly description: string },
+  }: { readonly count?: string; readonly data?: string; readonly description: string },
   example: object,
 ): JsonSchema =>
   answer({ count: integer(count), data: array(items, data) }, description, { count: 1, data: [example] })
