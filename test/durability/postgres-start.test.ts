@@ -3,13 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { describe, test } from 'node:test'
+import { SCHEMA } from '../../src/storage/database/migrations/index.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
+import { MIGRATION_LOCK } from '../../src/storage/database/postgres/prepare.ts'
 import { raw, sql } from '../../src/storage/database/sql.ts'
 import { catalejo, catalejoHere } from '../support/cli.ts'
 import { newDatabase, noPostgres, POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
-import { runStatement, databaseAt, startPostgres } from '../support/postgres.ts'
+import { runStatement, databaseAt, openSession, startPostgres } from '../support/postgres.ts'
 import { eventually } from '../support/eventually.ts'
 
 const SERVER = POSTGRES_URL ?? ''
@@ -52,6 +54,24 @@ describe('starting on PostgreSQL', { skip: noPostgres, timeout: 300_000 }, () =>
     )
   })
 
+  test('a node that waited for another one to begin the schema continues it', async () => {
+    await using database = await newDatabase()
+    await using other = await openSession(database.url)
+    await other.query(`BEGIN; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
+    const opening = openPostgres(database.url)
+    const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+    await eventually(async () => (await runStatement(database.url, waiting)).length === 1)
+    await other.query(`
+      CREATE TABLE schema_version (only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row), version integer NOT NULL);
+      INSERT INTO schema_version (version) VALUES (0);
+      COMMIT`)
+    await (await opening).close()
+    assert.deepEqual(await runStatement(database.url, 'SELECT version FROM schema_version'), [
+      { version: SCHEMA },
+    ])
+  })
+
   /** What keeps it from opening, which must never show a password. */
   async function refusal(url: string): Promise<string> {
     let message = ''
@@ -89,7 +109,7 @@ describe('starting on PostgreSQL', { skip: noPostgres, timeout: 300_000 }, () =>
       assert.equal(code, 1)
       assert.match(
         stderr,
-        /^catalejo: could not [^\n]*database "no_such_database" does not exist[^\n]*CREATE DATABASE[^\n]*\n$/,
+        /^catalejo: (?:could not start: )?PostgreSQL: database "no_such_database" does not exist[^\n]*CREATE DATABASE[^\n]*\n$/,
       )
       assert.equal(stdout, '')
     }

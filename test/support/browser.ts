@@ -47,14 +47,17 @@ export interface TestPage {
   readonly foreign: readonly string[]
 }
 
-export const launchChromium = async (): Promise<Browser> =>
-  playwright.launch({
+export async function launchChromium(): Promise<Browser> {
+  const options = {
     executablePath: await chromiumPath(),
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--force-color-profile=srgb'],
     headless: true,
     chromiumSandbox: false,
     timeout: TIMEOUT_MS,
-  })
+  }
+  // Once in some hundred starts Chromium crashes before it has opened a page.
+  return playwright.launch(options).catch(() => playwright.launch(options))
+}
 
 export async function startBrowser(): Promise<TestBrowser> {
   const browser = await launchChromium()

@@ -109,7 +109,7 @@ async function hasSearchIndex(connection: PostgresConnection): Promise<boolean> 
 }
 
 /** Advisory lock that lets one node at a time migrate. The number is arbitrary, but must not change. */
-const MIGRATION_LOCK = 1_667_331_187
+export const MIGRATION_LOCK = 1_667_331_187
 /** A migration may build an index of a large table. */
 const STEP_TIMEOUT_MS = 3_600_000
 /**
@@ -148,7 +148,9 @@ async function migrate(
 
 /** Returns the version of the schema; undefined if there is none. */
 async function schemaVersion(connection: PostgresConnection): Promise<number | undefined> {
-  const [known] = await connection.all(sql`SELECT to_regclass('schema_version') IS NOT NULL AS there`)
+  // to_regclass would remember, while it waits for the lock, that there was no table before another node created it.
+  const [known] = await connection.all(sql`
+    SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'schema_version' AND pg_table_is_visible(oid)) AS there`)
   if (known?.['there'] !== true) return undefined
   const [row] = await connection.all(sql`SELECT version FROM schema_version`)
   return Number(row?.['version'])
