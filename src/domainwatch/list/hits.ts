@@ -177,8 +177,14 @@ const AFTER_LAST = DATES.length - DATES.indexOf('}') - 1
  */
 export function hitsToJson(hits: readonly Hit[], before: Uint8Array, after: Uint8Array): Buffer {
   let maxBytes = 0
+  let columns: Columns | undefined
+  let known: Middles = new Map()
   const middlesOfHits = hits.map((hit) => {
-    const middle = getMiddle(hit)
+    if (hit.segment.columns !== columns) {
+      columns = hit.segment.columns
+      known = getMiddles(columns)
+    }
+    const middle = getMiddle(hit, known)
     // A letter of Latin-1 takes two bytes of UTF-8 at most.
     maxBytes += 2 * hit.segment.getLength(hit.position) + middle.length
     return middle
@@ -224,17 +230,23 @@ function writeName(out: Uint8Array, start: number, names: Uint8Array, first: num
 /** Texts cached per segment, of some 200 bytes each; beyond that, all are dropped. */
 const MAX_MIDDLES = 4_096
 const MARK_SETS = 2 ** MARKS.length
-/** By columns, then by agent, length and marks: the JSON of a record between its name and its dates, with room for these. */
-const middles = new WeakMap<Columns, Map<number, Uint8Array>>()
+/** By agent, length and marks: the JSON of a record between its name and its dates, with room for these. */
+type Middles = Map<number, Uint8Array>
+const middles = new WeakMap<Columns, Middles>()
 
-function getMiddle({ segment, position }: Hit): Uint8Array {
+function getMiddles(columns: Columns): Middles {
+  const known = middles.get(columns)
+  if (known !== undefined && known.size < MAX_MIDDLES) return known
+  const none: Middles = new Map()
+  middles.set(columns, none)
+  return none
+}
+
+function getMiddle({ segment, position }: Hit, known: Middles): Uint8Array {
   const { agent, agents } = segment.columns
   const number = agent[position] ?? 0
   const length = segment.getLength(position)
   const marks = toMarks(segment, position)
-  let known = middles.get(segment.columns)
-  if (known === undefined || known.size >= MAX_MIDDLES)
-    middles.set(segment.columns, (known = new Map<number, Uint8Array>()))
   const kind = (number * 64 + length) * MARK_SETS + marks
   let middle = known.get(kind)
   if (middle === undefined) {
