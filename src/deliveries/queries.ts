@@ -178,9 +178,15 @@ export const nextReplay = (destinationId: string) => sql<Replay>`
   SELECT id, body FROM watch_deliveries WHERE destination_id = ${destinationId} AND replay_at IS NOT NULL
   ORDER BY replay_at, number LIMIT 1`
 
+export const anyOldDelivery = (before: number) => sql<{ id: string }>`
+  SELECT id FROM watch_deliveries WHERE created_at <= ${before} LIMIT 1`
+
 export const deleteOldDeliveries = (before: number, count: number) => sql`
   DELETE FROM watch_deliveries WHERE id IN (
     SELECT id FROM watch_deliveries WHERE created_at <= ${before} ORDER BY created_at ${limit(count)})`
+
+export const anyExpiredSecret = (now: number) => sql<{ id: string }>`
+  SELECT id FROM watches WHERE previous_secret_until <= ${now} LIMIT 1`
 
 export const forgetExpiredSecrets = (now: number) => sql`
   UPDATE watches SET previous_secret = NULL, previous_secret_until = NULL WHERE previous_secret_until <= ${now}`

@@ -28,7 +28,7 @@ export {
   type DomainwatchOptions,
 } from './services.ts'
 export { BATCH_BODY_BYTES } from './routes/batches.ts'
-export { hasExpired, purgeExpired, sweepDeliveries, sweepHistory } from './purge.ts'
+export { hasExpired, hasOldDeliveries, purgeExpired, sweepDeliveries, sweepHistory } from './purge.ts'
 export { releaseClaims } from './queue.ts'
 export { NameIndex } from './list/name-index.ts'
 export { announceFreed, hasToAnnounce, noteTimeZone } from './registry/apply-list.ts'

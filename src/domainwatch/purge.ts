@@ -7,7 +7,7 @@ import { deletionsBefore, removeChangesUpTo, removeObservations, removeServers }
 import { anyExpired, deleteExpired, findDeleteExpired, endClaims, heldBy } from './queries-records.ts'
 import { KEEP_MS } from '../deliveries/delivery-attempt.ts'
 import { COUNTED_MS, UNUSED_RECIPIENT_MS } from './watches/mail-recipients.ts'
-import { deleteOldMails, deleteUnusedRecipients } from './watches/queries.ts'
+import { anyOldMail, deleteOldMails, deleteUnusedRecipients } from './watches/queries.ts'
 
 /** Expired records removed per transaction, so that other writers get their turn. */
 const BATCH = 2_000
@@ -74,6 +74,15 @@ export async function findEndClaims(
 
 /** Deliveries deleted per transaction, so that other writers get their turn. */
 const SWEEP_BATCH = 1_000
+
+export async function hasOldDeliveries(database: Database, clock: Clock): Promise<boolean> {
+  const now = clock.now()
+  const old =
+    (await database.first(queries.anyOldDelivery(now - KEEP_MS))) ??
+    (await database.first(queries.anyExpiredSecret(now))) ??
+    (await database.first(anyOldMail(now - COUNTED_MS)))
+  return old !== undefined
+}
 
 /** Deletes deliveries that are too old, secrets that no longer sign, and mails and mail addresses that no longer count. */
 export async function sweepDeliveries(database: Database, clock: Clock, signal: AbortSignal): Promise<void> {

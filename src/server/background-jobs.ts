@@ -1,6 +1,7 @@
 import {
   announceFreed,
   hasExpired,
+  hasOldDeliveries,
   hasToAnnounce,
   hasToRemind,
   purgeExpired,
@@ -198,6 +199,7 @@ function sharedWork(
     {
       name: 'sweep of old deliveries of watches',
       everyMs: 10 * MINUTE,
+      pending: () => hasOldDeliveries(database, clock),
       run: (signal) => sweepDeliveries(database, clock, signal),
     },
     { name: 'check of originals', everyMs: 60 * MINUTE, run: (signal) => originals.run(signal) },

@@ -161,6 +161,9 @@ export const mailOfAddress = (address: string, since: number, count: number) => 
 export const mailOfAccount = (accountId: number, since: number, count: number) => sql<{ at: number }>`
   SELECT at FROM sent_mails WHERE account_id = ${accountId} AND at > ${since} ORDER BY at DESC ${limit(1)} OFFSET ${count - 1}`
 
+export const anyOldMail = (before: number) => sql<{ id: string }>`
+  SELECT id FROM sent_mails WHERE at <= ${before} LIMIT 1`
+
 export const deleteOldMails = (before: number, count: number) => sql`
   DELETE FROM sent_mails WHERE id IN (SELECT id FROM sent_mails WHERE at <= ${before} ORDER BY at ${limit(count)})`
 
