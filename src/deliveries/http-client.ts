@@ -130,7 +130,8 @@ export async function sendRequest(
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const { request, Agent } = url.protocol === 'https:' ? https : http
   const outgoing = request(url, {
-    agent: new Agent({ autoSelectFamilyAttemptTimeout: CONNECT_MS }),
+    // Whatever options Node was started with: the look-up returns several addresses.
+    agent: new Agent({ autoSelectFamily: true, autoSelectFamilyAttemptTimeout: CONNECT_MS }),
     method: body === undefined ? 'GET' : 'POST',
     headers,
     lookup: allowedLookup(receivers),

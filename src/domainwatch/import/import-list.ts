@@ -81,7 +81,7 @@ export async function importList(
 ): Promise<ImportedList> {
   const { gate, client, maxBytes, signal } = options
   const work = async () => {
-    const digest = await digestOf(received.path, maxBytes, signal)
+    const digest = await readDigest(received.path, maxBytes, signal)
     return importContent(received, digest, target, options)
   }
   return gate.run(client, work, signal)
@@ -149,7 +149,7 @@ async function importContent(
  * Reads everything once before the import, because an import cannot be undone.
  * @returns the digest of its content after decompression
  */
-async function digestOf(path: string, maxBytes: number, signal: AbortSignal): Promise<string> {
+async function readDigest(path: string, maxBytes: number, signal: AbortSignal): Promise<string> {
   const digest = createHash('sha256')
   let head = ''
   try {

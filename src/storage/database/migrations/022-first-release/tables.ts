@@ -149,8 +149,8 @@ const TABLES = `
     ) STRICT, WITHOUT ROWID;
 
     -- Saved filters. feed_cursor is the position of the Atom feed, feed a JSON array of its entries. version counts the edits, deliveries
-    -- those that it ever began, digest is HH:MM or NULL for immediate messages. url to last_error_at are of no use since destinations
-    -- have rows of their own.
+    -- those that it ever began, digest is HH:MM or NULL for immediate messages. url, and cursor to last_error_at, are of no use since
+    -- destinations have rows of their own.
     CREATE TABLE watches (
       id TEXT PRIMARY KEY,
       account_id INT64 NOT NULL REFERENCES accounts (id),
