@@ -14,6 +14,10 @@ const since = (status: string, now: string) =>
 const ofDismissed = (value: string, name: string) =>
   `(SELECT ${value} FROM dismissed WHERE dismissed.name = ${name})`
 
+/** The last deletion of a dismissed name, which a record that is added as bought keeps: only a later one frees it. */
+const lastDismissedDeletion = (name: string) =>
+  ofDismissed('COALESCE(released_at, CASE status WHEN 0 THEN date_reg END)', name)
+
 /**
  * What else changes when a member states the status of a record. The last deletion of a bought record is kept: only a later one
  * frees it.
@@ -76,7 +80,8 @@ export const recordDomains = defineBatch({
     agent: `COALESCE(${at.agent}, ${account})`,
     agent_folded: `COALESCE(${at.agent_folded}, ${account_folded})`,
     status_at: at.date_mod,
-    deleted_after: `CASE WHEN ${at.status} = 0 THEN ${at.date_reg} END`,
+    released_at: `CASE WHEN ${at.status} = 1 THEN ${lastDismissedDeletion(at.name)} END`,
+    deleted_after: `CASE WHEN ${at.status} = 1 THEN ${lastDismissedDeletion(at.name)} ELSE ${at.date_reg} END`,
     past_drops: `COALESCE(${ofDismissed(
       `past_drops + CASE WHEN dismissed.status = 0 AND ${at.status} = 1 THEN 1 ELSE 0 END`,
       at.name,

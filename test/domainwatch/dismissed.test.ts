@@ -125,6 +125,25 @@ test('a list records a dismissed name again only for a newer fact, and says who 
   assert.deepEqual(toNames((await dismissed()).data), ['comprada'])
 })
 
+test('a dismissed name that a member adds as registered stays so until lists show a later deletion', async () => {
+  const listed = (...others: string[]) =>
+    load(['repuesta', ...others].map((name) => `${name}.cl\n`).join(''), {
+      format: 'deletions',
+      window: 'month',
+    })
+  const status = async () => (await wholeRecords(service, { search: 'repuesta' }))[0]?.['status']
+  await listed()
+  await dismiss('repuesta')
+  await stored(service, [record('repuesta', { date_reg: '2020-01-01 00:00:00' })])
+  clock.advance(HOUR)
+  await listed('enseguida')
+  assert.equal(await status(), 1)
+  // Its earliest deletion, a month and a day before the list, is now after the first list.
+  clock.advance(32 * DAY)
+  await listed('despues')
+  assert.equal(await status(), 0)
+})
+
 test('pages of dismissed names neither skip nor repeat any', async () => {
   const many = ['uno', 'dos', 'tres', 'cuatro', 'cinco'].map((name) => `pagina-${name}`)
   await storedNames(service, many)
