@@ -14,7 +14,7 @@ const since = (status: string, now: string) =>
 const ofDismissed = (value: string, name: string) =>
   `(SELECT ${value} FROM dismissed WHERE dismissed.name = ${name})`
 
-/** The last deletion of a dismissed name, which a record that is added as bought keeps: only a later one frees it. */
+/** The last deletion of a dismissed name, which a record that is added as registered keeps: only a later one frees it. */
 const lastDismissedDeletion = (name: string) =>
   ofDismissed('COALESCE(released_at, CASE status WHEN 0 THEN date_reg END)', name)
 
