@@ -7,11 +7,10 @@ import { systemClock } from '../lib/clock.ts'
 import { toEpoch, isCalendarDateTime, localDateTime } from '../lib/dates.ts'
 import type { Database } from '../storage/database/database.ts'
 import { Staging } from '../storage/blobs/staging.ts'
-import { openDestination } from '../domainwatch/import/import-list.ts'
 import { IMPORT_FORMATS } from '../domainwatch/import/format.ts'
 import { importLines, type ImportOutcome } from '../domainwatch/import/importer.ts'
 import { readLines, SourceFault, bytesOf } from '../domainwatch/import/source.ts'
-import { announceFreed, RegistryList } from '../domainwatch/registry/apply-list.ts'
+import { announceFreed } from '../domainwatch/registry/apply-list.ts'
 import { DEFAULT_WINDOW, WINDOW_NAMES, type Facts } from '../domainwatch/registry/rules.ts'
 import { serviceTimeZone } from '../domainwatch/registry/queries.ts'
 import { readDictionary } from '../domainwatch/words.ts'
@@ -21,7 +20,6 @@ import { failureLine, usageFault, fail, createProgress } from './output.ts'
 import type { Options } from './command.ts'
 import { asError } from '../lib/errors.ts'
 import { countOf } from '../lib/text.ts'
-import { storeRows, type ApplyRows } from '../domainwatch/import/writer.ts'
 
 const STANDARD_INPUT = '-'
 /** Refused lines that are shown of a file. */
@@ -89,25 +87,12 @@ export async function importFiles({ config, own, positionals, switches }: Option
       },
     }
     const bytes = bytesOf(path, (count) => void (readBytes += count))
-    const outcome = await importLines(readLines(bytes), {
+    const outcome = await importLines(readLines(bytes), target, {
       format,
-      clock: systemClock,
-      timeZone,
       zone,
-      split,
       restores: true,
-      open: (found) =>
-        openDestination(target, found, {
-          restores: true,
-          listedBy: () => ({
-            source: own['source'] ?? `${found}/${window}`,
-            window,
-            at,
-            digest,
-            isForced: switches.has('force'),
-          }),
-          isDry,
-        }),
+      list: { source: own['source'], window, at, digest, isForced: switches.has('force') },
+      isDry,
       after,
       source,
       ...(checkpoints === undefined
@@ -197,13 +182,12 @@ function report(file: string, outcome: FileOutcome, timeZone: string, isDry: boo
   }
   if (refused > faults.length) console.error(`${file}: … and more`)
   if (skipped !== undefined) console.error(`${file}: ${SKIPPED[skipped]}`)
-  if (list?.gap !== undefined) {
+  if (list.gap !== undefined) {
     const [from, to] = [list.gap.from, list.gap.to].map((at) => localDateTime(at, timeZone))
     console.error(`${file}: the last complete list is older than the window: a gap from ${from} to ${to}`)
   }
   // Refused lines are reported one by one.
-  if (list?.incomplete !== undefined && refused === 0)
-    console.error(`${file}: ${INCOMPLETE[list.incomplete]}`)
+  if (list.incomplete !== undefined && refused === 0) console.error(`${file}: ${INCOMPLETE[list.incomplete]}`)
   if (cutOff !== undefined) console.error(`${file}: cannot be read to its end: ${cutOff.message}`)
   if (refused > 0 || cutOff !== undefined) process.exitCode = 1
 }
@@ -240,7 +224,7 @@ export async function repairLists({
   const { split } = readDictionary(config.words)
   const target = { database, clock: systemClock, timeZone, split, account }
   const isApplied = switches.has('apply')
-  const list = new RegistryList(target, 'registrations', {
+  const list = {
     source: 'repair',
     window: DEFAULT_WINDOW,
     at: systemClock.now(),
@@ -248,17 +232,9 @@ export async function repairLists({
     isForced: false,
     repaired: (name: string, was: Facts, is: Facts) =>
       console.log(`${name}.cl: free since ${was.released_at ?? was.date_reg}, registered ${is.date_reg}`),
-  })
-  const apply: ApplyRows = (tx, batch) => list.apply(tx, batch)
-  const outcome = await importLines(readLines(bytesOf(path, () => {})), {
-    format: 'registrations',
-    clock: systemClock,
-    timeZone,
-    zone,
-    split,
-    restores: true,
-    open: async () => ({ store: storeRows(target, apply, !isApplied) }),
-  })
+  }
+  const options = { format: 'registrations', zone, restores: true, list, isDry: !isApplied } as const
+  const outcome = await importLines(readLines(bytesOf(path, () => {})), target, options)
   if (outcome.kind !== 'imported') return fail(`${path}: not a list of registrations`)
   const { counts, cutOff } = outcome
   console.log(

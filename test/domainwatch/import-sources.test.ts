@@ -6,11 +6,8 @@ import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { openDestination } from '../../src/domainwatch/import/import-list.ts'
-import type { ImportFormat } from '../../src/domainwatch/import/format.ts'
 import { importLines } from '../../src/domainwatch/import/importer.ts'
 import { readLines } from '../../src/domainwatch/import/source.ts'
-import type { StoreRows } from '../../src/domainwatch/import/writer.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { catalejoOn, COMMAND, importText, toDatabaseFlags } from '../support/cli.ts'
 import { list, names, removeRecords } from '../support/domains.ts'
@@ -121,26 +118,29 @@ test('an interrupted import resumes', async () => {
   const { split } = dictionary
   const target = { database, clock: systemClock, timeZone: config.timeZone, split, account }
   const at = Date.now()
-  const listedBy = () => ({ source: 'bajas', window: 'month', at, digest: '', isForced: false }) as const
   const options = {
-    clock: systemClock,
-    timeZone: config.timeZone,
-    split,
     restores: true,
-  }
-  /** @param store replaces that of the list */
-  const destination = (replace: (store: StoreRows) => StoreRows) => async (format: ImportFormat) => {
-    const opened = await openDestination(target, format, { restores: true, listedBy })
-    return { ...opened, store: replace(opened.store) }
-  }
+    list: { source: 'bajas', window: 'month', at, digest: '', isForced: false },
+  } as const
+  /** @param replace called with the number of rows of each transaction that stores some */
+  const withTransactions = (replace: (rows: number) => void): typeof target => ({
+    ...target,
+    database: {
+      ...database,
+      async transaction(work, changedBy, limits) {
+        if (limits?.rows !== undefined) replace(limits.rows)
+        return database.transaction(work, changedBy, limits)
+      },
+    },
+  })
   let batches = 0
   let reached
+  const cutOff = withTransactions(() => {
+    if (++batches === 2) throw new Error('cut off')
+  })
   await assert.rejects(
-    importLines(readLines(createReadStream(path)), {
+    importLines(readLines(createReadStream(path)), cutOff, {
       ...options,
-      open: destination(
-        (store) => (batch) => (++batches === 2 ? Promise.reject(new Error('cut off')) : store(batch)),
-      ),
       stored: async (now) => void (reached = now),
     }),
     /cut off/,
@@ -152,19 +152,17 @@ test('an interrupted import resumes', async () => {
   let rest = 0
   // The report counts what was stored, not what was read.
   const reports: number[] = []
-  const outcome = await importLines(readLines(createReadStream(path)), {
+  const counted = withTransactions((rows) => void (rest += rows))
+  const outcome = await importLines(readLines(createReadStream(path)), counted, {
     ...options,
     after: reached,
     source: { read: () => 3_000, stored: (amount) => void reports.push(amount, rest) },
-    open: destination((store) => (batch) => {
-      rest += batch.names.length
-      return store(batch)
-    }),
   })
   // Rows that were stored already are stored once more, and change nothing.
   assert.deepEqual(reports, [1_200, 10_000, 2_400, 20_000, 3_000, 25_000])
   assert.deepEqual(outcome, {
     kind: 'imported',
+    format: 'deletions',
     counts: { read: 25_000, added: 25_000, changed: 25_000, refused: 0 },
     faults: [],
     skipped: undefined,

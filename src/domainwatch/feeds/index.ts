@@ -1,7 +1,6 @@
 import { InterruptibleSleep, type Clock } from '../../lib/clock.ts'
 import type { Database, Transaction, Reader } from '../../storage/database/database.ts'
 import { storeRows } from '../../storage/database/tables.ts'
-import type { ImportOptions } from '../import/importer.ts'
 import type { Effect } from '../import/writer.ts'
 import { faultIn, importList, type ImportedList } from '../import/import-list.ts'
 import { Gate } from '../../lib/gate.ts'
@@ -19,6 +18,7 @@ import {
 } from '../registry/queries.ts'
 import { feedSource, sourceOf, type Feed } from './settings.ts'
 import { repeatUntilAborted } from '../../lib/background-jobs.ts'
+import type { SplitName } from '../words.ts'
 
 /** Delay after the first failed attempt. It doubles with each further one, up to the interval. */
 const FIRST_BACKOFF_MS = 60_000
@@ -31,8 +31,8 @@ interface UpdateOptions {
   readonly database: Database
   readonly clock: Clock
   readonly timeZone: string
-  /** Splits names into words. */
-  readonly split: ImportOptions['split']
+  /** Returns the words of a name. */
+  readonly split: SplitName
   readonly accountNamed: (name: string) => Promise<{ readonly id: number; readonly name: string } | undefined>
   readonly downloads: DownloadOptions
   /** Called when a feed fails, and when the database does. Both are retried. */
@@ -146,7 +146,7 @@ async function fetchFeed(
   const list = {
     path,
     format: format === 'auto' ? undefined : format,
-    source: () => feedSource(name),
+    source: feedSource(name),
     window,
     zone,
     at,

@@ -198,6 +198,11 @@ export class ImportWriter {
     return this.#effect
   }
 
+  /** Resolves when nothing is being stored any more. */
+  async settled(): Promise<void> {
+    await this.#work.catch(() => {})
+  }
+
   async #store(rows: SortedRows, upTo: Mark, position: number): Promise<void> {
     const { store, stored, source } = this.#options
     while (!rows.isEmpty) {

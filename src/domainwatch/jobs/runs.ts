@@ -123,16 +123,8 @@ export async function runImport(
       if (reached !== undefined)
         await run.save(tx, { ...progressAt(reached), first, last: await getNewest(tx) })
     }
-    const list = {
-      path,
-      format,
-      source: (detected: string) => source ?? `${detected}/${window}`,
-      window,
-      at,
-      isDelimited: true,
-    }
     const imported = await importList(
-      list,
+      { path, format, source, window, at },
       { ...target, account, stored },
       {
         gate: options.gate,
