@@ -9,7 +9,7 @@ import { nameOfHit } from './list/hits.ts'
 import type { NameIndex } from './list/name-index.ts'
 import { indexQuery } from './list/search.ts'
 import { namesSeenWith, getServers, type ServerKind } from './history/queries.ts'
-import { addDays, dayOf, type Span } from './stats/counts.ts'
+import { addDays, dayOf, type Span } from './stats.ts'
 
 /** A name, and when it was registered, in seconds. */
 interface Registration {

@@ -16,7 +16,6 @@ import type { Jobs } from './jobs/index.ts'
 import { ClaimQueue } from './queue.ts'
 import { LookalikeSearch } from './lookalikes.ts'
 import { ObservedServers } from './servers.ts'
-import { Statistics } from './stats/statistics.ts'
 import type { NameIndex } from './list/name-index.ts'
 import type { Interest } from './interest/index.ts'
 import type { Rules } from './rules/index.ts'
@@ -102,7 +101,6 @@ export function openServices(options: DomainwatchOptions) {
     queue: new ClaimQueue(withSplit),
     records: new RecordFields(options),
     servers: new ObservedServers(options.database),
-    statistics: new Statistics(options),
   }
 }
 

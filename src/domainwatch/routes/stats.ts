@@ -4,7 +4,9 @@ import { simpleEndpoint } from '../../http/endpoint.ts'
 import { integer as integerParameter } from '../../http/parameters.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { serverParameters } from '../servers.ts'
-import { addDays, dayOf, daysBetween, wordWeeks } from '../stats/counts.ts'
+import { addDays, countRecords, dayOf, daysBetween, todayIn } from '../stats.ts'
+import { localDateTime } from '../../lib/dates.ts'
+import { lastAdds } from '../queries-records.ts'
 import { answer, array, integer, object, optional, string } from '../../http/openapi/json-schema.ts'
 import type { AddRoutes } from '../services.ts'
 import { type Campaign, MAX_CAMPAIGNS, MAX_CAMPAIGN_DAYS } from '../campaigns.ts'
@@ -91,7 +93,8 @@ const MAX_AGENTS = 100
 const MAX_RISING = 100
 const MAX_TAGS = 1_000
 
-export const statsRoute: AddRoutes = (app, shared, { servers, statistics }) => {
+export const statsRoute: AddRoutes = (app, shared, services) => {
+  const { clock, database, servers, timeZone } = services
   simpleEndpoint(app, shared, {
     route: 'GET /api/v1/domainwatch/stats',
     scopes: ['read', 'write'],
@@ -120,15 +123,18 @@ export const statsRoute: AddRoutes = (app, shared, { servers, statistics }) => {
     answers: { 200: statsAnswer },
 
     async handle({ values, identity, reply }) {
-      const today = statistics.today()
-      const span = spanOf(values, today)
+      const span = spanOf(values, todayIn(timeZone, clock))
       const { agents = DEFAULT_AGENTS, rising = 0, tags = 0 } = values
-      const weeks = rising > 0 ? wordWeeks(today) : undefined
       const filters = await servers.narrow(readFilters(values), values, identity.accountId)
-      const request = { filters, span, agents, rising, weeks, tags }
-      const counts = await statistics.counts(request, identity.accountId, clientAbort(reply.raw))
+      const request = { filters, span, agents, rising, tags }
+      const counts = await countRecords(services, request, identity.accountId, clientAbort(reply.raw))
       const days = { from: dayOf(span.from), to: dayOf(span.to) }
-      return { status: 200, ...days, ...counts, feeds: await statistics.lastAdds() }
+      const adds = await database.all(lastAdds())
+      const feeds = {
+        account: adds.map(({ account }) => account),
+        last_add: adds.map(({ added_at: at }) => (at === null ? null : localDateTime(at, timeZone))),
+      }
+      return { status: 200, ...days, ...counts, feeds }
     },
   })
 }
@@ -192,7 +198,7 @@ const campaignsAnswer = answer(
   },
 )
 
-export const campaignsRoute: AddRoutes = (app, shared, { campaigns, statistics }) => {
+export const campaignsRoute: AddRoutes = (app, shared, { campaigns, clock, timeZone }) => {
   simpleEndpoint(app, shared, {
     route: 'GET /api/v1/domainwatch/campaigns',
     scopes: ['read', 'write'],
@@ -210,7 +216,7 @@ export const campaignsRoute: AddRoutes = (app, shared, { campaigns, statistics }
 
     async handle({ values, identity, reply }) {
       const signal = clientAbort(reply.raw)
-      const to = values.to ?? `${(await campaigns.lastDay(signal)) ?? statistics.today()} 23:59:59`
+      const to = values.to ?? `${(await campaigns.lastDay(signal)) ?? todayIn(timeZone, clock)} 23:59:59`
       const from = values.from ?? `${addDays(dayOf(to), 1 - DEFAULT_CAMPAIGN_DAYS)} 00:00:00`
       if (from > to) throw badParameter('from', 'debe ser anterior o igual a to')
       if (daysBetween(dayOf(from), dayOf(to)) > MAX_CAMPAIGN_DAYS)
