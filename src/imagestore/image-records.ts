@@ -110,68 +110,53 @@ const ERASED_BATCH_ADDRESSES = 1_000
  * Removes an application's record of an image, and the blob if no application holds it any more. Blobs are locked before
  * images everywhere: of two concurrent removals the later one sees that no holder is left, and they cannot deadlock.
  * @param remove the statement that removes the record
- * @returns undefined if there was no such image, else the blob key to remove from the store, if any
+ * @returns false if there was no such image
  */
 export async function removeRecord(
   tx: Transaction,
   dialect: Dialect,
   hash: ImageHash,
   remove: ReturnType<typeof queries.deleteImage>,
-): Promise<{ readonly unreferencedKey: string | undefined } | undefined> {
+): Promise<boolean> {
   const blob = await tx.first(queries.lockBlob(dialect, hash))
   const removed = await tx.first(remove)
-  if (removed === undefined) return undefined
+  if (removed === undefined) return false
   if (removed.kind !== 'deleted') await tx.run(queries.logRemoval(removed))
-  if (blob === undefined || (await tx.first(queries.anyHolder(hash))) !== undefined)
-    return { unreferencedKey: undefined }
+  if (blob === undefined || (await tx.first(queries.anyHolder(hash))) !== undefined) return true
   await tx.run(queries.deleteBlob(hash))
-  const key = bytesKey(blob.key)
-  await tx.run(queries.addRemoval(key))
-  return { unreferencedKey: key }
+  await tx.run(queries.addRemoval(bytesKey(blob.key)))
+  return true
 }
 
-/**
- * Removes some expired images of an application, in the caller's transaction.
- * @returns blob keys to remove from the store; undefined if nothing has expired
- */
+/** Removes some expired images of an application, in the caller's transaction. Returns false if nothing has expired. */
 export async function removeExpiredOf(
   tx: Transaction,
   dialect: Dialect,
   accountId: number,
   now: number,
-): Promise<string[] | undefined> {
+): Promise<boolean> {
   const expired = await tx.all(queries.findExpiredImages(accountId, now, EXPIRED_BATCH_IMAGES))
-  if (expired.length === 0) return undefined
-  const images = expired.map(({ hash }) => ({ account_id: accountId, hash }))
-  return removeEach(tx, dialect, images, now)
+  await removeEach(tx, dialect, expired, now)
+  return expired.length > 0
 }
 
 export const hasExpiredImages = async (database: Database, clock: Clock): Promise<boolean> =>
   (await database.first(queries.expiredImages(secondsOf(clock), 1))) !== undefined
 
-/**
- * Removes all images that have expired, or were in the trash for long enough. They are in no answer any more: this frees space.
- * @param onRemoved called with each blob key to remove from the store
- */
-export async function sweepExpired(
-  database: Database,
-  clock: Clock,
-  onRemoved: (key: string) => void,
-  signal?: AbortSignal,
-): Promise<void> {
-  await inBatches(EXPIRED_BATCH_IMAGES, signal, async () => {
-    const { found, keys } = await database.transaction(
+/** Removes all images that have expired, or were in the trash for long enough. They are in no answer any more: this frees space. */
+export function sweepExpired(database: Database, clock: Clock, signal?: AbortSignal): Promise<number> {
+  return inBatches(EXPIRED_BATCH_IMAGES, signal, () =>
+    database.transaction(
       async (tx) => {
         const now = secondsOf(clock)
         const expired = await tx.all(queries.expiredImages(now, EXPIRED_BATCH_IMAGES))
-        return { found: expired.length, keys: await removeEach(tx, database.dialect, expired, now) }
+        await removeEach(tx, database.dialect, expired, now)
+        return expired.length
       },
       undefined,
       { purpose: 'free-space' },
-    )
-    for (const key of keys) onRemoved(key)
-    return found
-  })
+    ),
+  )
 }
 
 async function removeEach(
@@ -179,14 +164,10 @@ async function removeEach(
   dialect: Dialect,
   expired: readonly { readonly account_id: number; readonly hash: string }[],
   now: number,
-): Promise<string[]> {
-  const keys: string[] = []
-  for (const { account_id, hash } of expired) {
-    if (!isImageHash(hash)) continue
-    const removed = await removeRecord(tx, dialect, hash, queries.deleteExpiredImage(account_id, hash, now))
-    if (removed?.unreferencedKey !== undefined) keys.push(removed.unreferencedKey)
-  }
-  return keys
+): Promise<void> {
+  for (const { account_id, hash } of expired)
+    if (isImageHash(hash))
+      await removeRecord(tx, dialect, hash, queries.deleteExpiredImage(account_id, hash, now))
 }
 
 /** Erases the addresses of uploaders of more than `ageMs` ago. Returns how many. */

@@ -16,8 +16,11 @@ const isDue = (now: number) => sql`(expires <= ${now} OR trashed_at <= ${now - T
 export const expiredImages = (now: number, count: number) => sql<{ account_id: number; hash: string }>`
   SELECT account_id, hash FROM images WHERE ${isDue(now)} ORDER BY hash, account_id ${limit(count)}`
 
-export const findExpiredImages = (accountId: number, now: number, count: number) => sql<{ hash: string }>`
-  SELECT hash FROM images WHERE expires <= ${now} AND account_id = ${accountId} ORDER BY hash ${limit(count)}`
+export const findExpiredImages = (accountId: number, now: number, count: number) => sql<{
+  account_id: number
+  hash: string
+}>`
+  SELECT account_id, hash FROM images WHERE expires <= ${now} AND account_id = ${accountId} ORDER BY hash ${limit(count)}`
 
 /** Removes an image if it is due: it may have been uploaded again since it was found. */
 export const deleteExpiredImage = (accountId: number, hash: string, now: number) => sql<RemovedImage>`

@@ -57,8 +57,8 @@ export type OrphanSweep =
 const REFUSAL_MS = 600_000
 const MAX_REFUSALS = 10_000
 const REMOVAL_BATCH_KEYS = 1_000
-/** Removals of bytes in the background. A key takes some hundred bytes. */
-const REMOVALS = { running: 8, waiting: 10_000 }
+/** Sweeps of removed images in this process: one, and another one for what is deleted meanwhile. */
+const REMOVAL_SWEEPS = { running: 1, waiting: 1 }
 /** A sweep gives up after this many failures: then the whole store is failing, not single blobs. */
 const MAX_SWEEP_FAILURES = 3
 
@@ -71,7 +71,7 @@ export class ImageStore {
   readonly #options: ImageStoreOptions
   readonly #database: Database
   readonly #ownership: StoreOwnership
-  readonly #removals = new Gate(REMOVALS)
+  readonly #removalSweeps = new Gate(REMOVAL_SWEEPS)
   /** Why bytes were refused, by their hash. */
   readonly #refusals = lruCache<Refusal>(MAX_REFUSALS, { ttl: REFUSAL_MS })
 
@@ -119,14 +119,19 @@ export class ImageStore {
     const key = `${upload.hash}.${randomBytes(6).toString('hex')}`
     await this.#options.blobs.put(key, staged, accountClient(upload.accountId))
     const blob = { hash: upload.hash, key, size: staged.size, ...inspected }
-    const outcome = await this.#record(upload, blob).catch((error: unknown) => {
+    const outcome = await this.#record(upload, blob).catch(async (error: unknown) => {
       // Other failures may have come after the commit: the sweep of orphans finds out later.
-      if (isUncommitted(error)) this.#removeSoon(key)
+      if (isUncommitted(error)) await this.#removeUnrecorded(key)
       throw error
     })
     if (outcome === undefined) throw new Error('the blob just inserted is not there')
-    if (outcome.kind === 'full' || outcome.blob.key !== key) this.#removeSoon(key)
+    if (outcome.kind === 'full' || outcome.blob.key !== key) await this.#removeUnrecorded(key)
     return outcome
+  }
+
+  /** Removes bytes that no row has ever named. What fails is left to the sweep of orphans. */
+  async #removeUnrecorded(key: string): Promise<void> {
+    await this.#options.blobs.remove(key).catch(() => {})
   }
 
   /**
@@ -137,49 +142,37 @@ export class ImageStore {
   async #record(upload: Upload, blob: BlobRow | undefined): Promise<Stored | QuotaExceeded | undefined> {
     const { accountId, hash, bytes, info, date, uploader, keepsExisting = false } = upload
     const { dialect } = this.#database
-    const unreferencedKeys: string[] = []
-    const outcome = await this.#database.transaction(
-      async (tx): Promise<Stored | QuotaExceeded | undefined> => {
-        unreferencedKeys.length = 0
-        const now = secondsOf(this.#options.clock)
-        const image = { accountId, hash, size: bytes.byteLength }
-        const exceeded = await this.#makeRoom(tx, image, now, unreferencedKeys)
-        if (exceeded !== undefined) return exceeded
-        const known = await tx.first(queries.lockBlob(dialect, hash))
-        const held = known === undefined || isLost(known.key) ? blob : known
-        if (held === undefined) return undefined
-        if (held === blob)
-          await tx.run(known === undefined ? queries.insertBlob(blob) : queries.replaceBlob(blob))
-        const before = await records.uploadersOf(tx, image, now)
-        const isKept = before !== undefined && (keepsExisting || records.isOfOthers(before, uploader))
-        if (isKept) await records.prolongImage(tx, image, before, info)
-        else await tx.run(queries.upsertImage(accountId, hash, info, date ?? now))
-        await records.recordUploader(tx, image, before, uploader)
-        const stored = await tx.first(queries.findImage(accountId, hash))
-        if (stored === undefined) throw new Error('the image just stored is not there')
-        return { kind: 'stored', blob: held, image: stored }
-      },
-      accountId,
-    )
-    for (const key of unreferencedKeys) this.#removeSoon(key)
-    return outcome
+    return this.#database.transaction(async (tx): Promise<Stored | QuotaExceeded | undefined> => {
+      const now = secondsOf(this.#options.clock)
+      const image = { accountId, hash, size: bytes.byteLength }
+      const exceeded = await this.#makeRoom(tx, image, now)
+      if (exceeded !== undefined) return exceeded
+      const known = await tx.first(queries.lockBlob(dialect, hash))
+      const held = known === undefined || isLost(known.key) ? blob : known
+      if (held === undefined) return undefined
+      if (held === blob)
+        await tx.run(known === undefined ? queries.insertBlob(blob) : queries.replaceBlob(blob))
+      const before = await records.uploadersOf(tx, image, now)
+      const isKept = before !== undefined && (keepsExisting || records.isOfOthers(before, uploader))
+      if (isKept) await records.prolongImage(tx, image, before, info)
+      else await tx.run(queries.upsertImage(accountId, hash, info, date ?? now))
+      await records.recordUploader(tx, image, before, uploader)
+      const stored = await tx.first(queries.findImage(accountId, hash))
+      if (stored === undefined) throw new Error('the image just stored is not there')
+      return { kind: 'stored', blob: held, image: stored }
+    }, accountId)
   }
 
-  /** Removes expired images while the quota is exceeded. Adds the blob keys to remove from the store to `unreferencedKeys`. */
-  async #makeRoom(
-    tx: Transaction,
-    image: NewImage,
-    now: number,
-    unreferencedKeys: string[],
-  ): Promise<QuotaExceeded | undefined> {
+  /** Removes expired images while the quota is exceeded. */
+  async #makeRoom(tx: Transaction, image: NewImage, now: number): Promise<QuotaExceeded | undefined> {
     const { dialect } = this.#database
     const limits = await tx.first(lockLimits(dialect, image.accountId))
     if (limits === undefined) return undefined
     for (;;) {
       const exceeded = await checkQuota(tx, image, limits)
-      const removed = exceeded && (await records.removeExpiredOf(tx, dialect, image.accountId, now))
-      if (removed === undefined) return exceeded
-      unreferencedKeys.push(...removed)
+      if (exceeded === undefined) return undefined
+      const isFreed = await records.removeExpiredOf(tx, dialect, image.accountId, now)
+      if (!isFreed) return exceeded
     }
   }
 
@@ -249,52 +242,58 @@ export class ImageStore {
    */
   async remove(accountId: number, hash: ImageHash, uploader?: string): Promise<boolean> {
     const { dialect } = this.#database
-    const removed = await this.#database.transaction(
+    const isRemoved = await this.#database.transaction(
       async (tx) => {
         const now = secondsOf(this.#options.clock)
         if (uploader !== undefined) {
           await tx.first(queries.lockBlob(dialect, hash))
           const image = await tx.first(queries.findLifetime(accountId, hash))
-          if (image === undefined || records.isExpired(image, now)) return undefined
+          if (image === undefined || records.isExpired(image, now)) return false
           const state = await records.withdrawUpload(tx, { accountId, hash }, uploader)
-          if (state !== 'last') return state === 'withdrawn' ? { unreferencedKey: undefined } : undefined
+          if (state !== 'last') return state === 'withdrawn'
         }
         return records.removeRecord(tx, dialect, hash, queries.deleteImage(accountId, hash, now))
       },
       accountId,
       { purpose: 'free-space' },
     )
-    if (removed?.unreferencedKey !== undefined) this.#removeSoon(removed.unreferencedKey)
-    return removed !== undefined
+    if (isRemoved) this.#sweepRemovalsSoon()
+    return isRemoved
   }
 
-  sweepExpired(signal?: AbortSignal): Promise<void> {
-    return records.sweepExpired(this.#database, this.#options.clock, (key) => this.#removeSoon(key), signal)
+  async sweepExpired(signal?: AbortSignal): Promise<void> {
+    await records.sweepExpired(this.#database, this.#options.clock, signal)
+    this.#sweepRemovalsSoon()
   }
 
-  /** Deleted images whose bytes are waiting to be removed. */
-  get waitingRemovals(): number {
-    return this.#removals.waiting
-  }
+  /** Deleted images whose bytes a sweep of this process is about to remove. */
+  waitingRemovals = 0
 
   async hasRemovals(): Promise<boolean> {
     return (await this.#database.first(queries.pendingRemovals(1))) !== undefined
   }
 
-  /** Removes the bytes that interrupted removals left. Safe to run concurrently: a removed key is never used again. */
+  /** Removes the bytes of deleted images. Safe to run concurrently: a removed key is never used again. */
   async sweepRemovals(signal?: AbortSignal): Promise<void> {
     const listed = await this.#database.all(queries.pendingRemovals(REMOVAL_BATCH_KEYS))
     // Checked after the list: a backup that starts later does not contain these.
     if (await this.#isBackupRunning()) return
     let failures = 0
-    for (const { key } of listed) {
-      if (signal?.aborted === true) return
+    for (const [i, { key }] of listed.entries()) {
+      if (signal?.aborted === true) break
+      this.waitingRemovals = listed.length - i
       try {
         await this.#finishRemoval(key)
       } catch (error) {
         if (++failures === MAX_SWEEP_FAILURES) throw error
       }
     }
+    this.waitingRemovals = 0
+  }
+
+  /** Sweeps in the background, so that a hanging store delays no answer. What it leaves is swept every minute. */
+  #sweepRemovalsSoon(): void {
+    this.#removalSweeps.run(SERVICE.client, () => this.sweepRemovals()).catch(() => {})
   }
 
   /**
@@ -323,15 +322,6 @@ export class ImageStore {
   async ping(): Promise<void> {
     await this.#options.blobs.ping()
     await this.#ownership.assertOwn()
-  }
-
-  /** Removes bytes in the background, so that a hanging store delays no answer. What is not removed is left to the sweep. */
-  #removeSoon(key: string): void {
-    const remove = async () => {
-      // A backup may still have to copy it.
-      if (!(await this.#isBackupRunning())) await this.#finishRemoval(key)
-    }
-    this.#removals.run(SERVICE.client, remove).catch(() => {})
   }
 
   /** A running backup may still have to copy bytes that no row names any more. */

@@ -56,7 +56,7 @@ test('a hook is notified of all that happens to images and aliases, signed, in o
   await app.remove(hash)
   await app.upload(picture, { name: 'breve.png', expires: date + 60 })
   clock.advance(60_000)
-  await sweepExpired(service.app.context.database, clock, () => {})
+  await sweepExpired(service.app.context.database, clock)
   await eventually(
     () => heard(receiver).length === 7,
     () => JSON.stringify(heard(receiver)),

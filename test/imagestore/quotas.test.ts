@@ -153,7 +153,7 @@ test('the sweep removes expired images, but none that was uploaded again or that
 })
 
 async function sweep(): Promise<void> {
-  await sweepExpired(service.app.context.database, clock, () => {})
+  await sweepExpired(service.app.context.database, clock)
 }
 
 const moment = 'un momento futuro, en segundos desde 1970'

@@ -44,7 +44,7 @@ async function move(client: ImageClient, hash: string, fields: Readonly<Record<s
 }
 
 async function sweep() {
-  await sweepExpired(service.app.context.database, clock, () => {})
+  await sweepExpired(service.app.context.database, clock)
   await service.caughtUp()
 }
 
