@@ -11,7 +11,7 @@ import type { LRUCache } from 'lru-cache'
 import type { ResolvedTransformation } from './modifiers/index.ts'
 import { lruCacheOfBytes } from '../lib/lru-cache.ts'
 import type { BlobAddress, BlobStore } from '../storage/blobs/blob-store.ts'
-import type { Derivation, DerivedImage, ImageEngine, Rendered, WatermarkFile } from './decoder/index.ts'
+import type { Derivation, DerivedImage, ImageEngine, WatermarkFile } from './decoder/index.ts'
 import type { DerivativeCache } from './derivatives.ts'
 import type { WatermarkPlacement } from './definitions.ts'
 
@@ -54,7 +54,7 @@ const MAX_CACHED_ORIGINAL_BYTES = 1024 * 1024
 
 /** Memory of a cached image besides its bytes. */
 const CACHED_OVERHEAD_BYTES = 512
-const sizeInMemory = ({ bytes }: Rendered): number => bytes.byteLength + CACHED_OVERHEAD_BYTES
+const sizeInMemory = ({ bytes }: DerivedImage): number => bytes.byteLength + CACHED_OVERHEAD_BYTES
 
 /** How to make a derivative. */
 export interface Recipe {
@@ -95,7 +95,7 @@ export class Delivery {
    * need no invalidation: their keys are never reused.
    */
   readonly #rows: VersionedCache<readonly (BlobRow & HolderRow)[]>
-  readonly #cache: LRUCache<string, Rendered>
+  readonly #cache: LRUCache<string, DerivedImage>
 
   constructor(options: DeliveryOptions) {
     this.#options = options
@@ -148,7 +148,7 @@ export class Delivery {
   }
 
   /** Returns an image in memory. @param key `cacheKey` */
-  cached(key: string): Rendered | undefined {
+  cached(key: string): DerivedImage | undefined {
     const cached = this.#cache.get(key)
     if (cached !== undefined) this.hits++
     return cached
@@ -171,12 +171,13 @@ export class Delivery {
         locate,
       }
     const cached = this.cached(key)
-    if (cached !== undefined) return { kind: 'image', ...cached }
+    if (cached !== undefined) return cached
     this.misses++
     const bytes = await this.#options.blobs.read(key, size, caller)
     if (bytes === undefined) return undefined
-    this.#cache.set(key, { bytes, mime })
-    return { kind: 'image', bytes, mime }
+    const original: DerivedImage = { kind: 'image', bytes, mime }
+    this.#cache.set(key, original)
+    return original
   }
 
   /** Not for SVG, which may contain script: the store does not send the headers that disable it. */
@@ -188,12 +189,15 @@ export class Delivery {
   }
 
   /**
-   * Finds or makes a derivative that is not in memory; undefined if the blob was deleted in the meantime.
+   * Finds or makes a derivative; undefined if the blob was deleted in the meantime.
    * @throws BlobDamaged if the store holds another number of bytes than were uploaded
    */
   async derivative(blob: BlobRow, recipe: Recipe, caller: Caller): Promise<Derivation | undefined> {
     const { blobs, engine, derivatives } = this.#options
     const { name, transformation, mark } = recipe
+    const key = cacheKey(blob.key, name)
+    const cached = this.cached(key)
+    if (cached !== undefined) return cached
     this.misses++
     const render = (signal: AbortSignal) => {
       const turn = { client: caller.client, signal }
@@ -204,10 +208,7 @@ export class Delivery {
       return mark === undefined ? make() : withFile(mark.blob, (path) => make({ path, place: mark.place }))
     }
     const derived = await derivatives.get(blob.key, name, render, caller)
-    if (derived?.kind === 'image') {
-      const { bytes, mime } = derived
-      this.#cache.set(cacheKey(blob.key, name), { bytes, mime })
-    }
+    if (derived?.kind === 'image') this.#cache.set(key, derived)
     // Its file may have been deleted while the task was waiting.
     if (derived?.kind === 'damaged' && !(await this.isRecorded(blob))) return undefined
     return derived

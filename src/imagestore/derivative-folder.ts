@@ -5,7 +5,7 @@ import { isErrorCode } from '../lib/errors.ts'
 import { detectFormat, mimeOf, readStructure } from '../lib/image-metadata/index.ts'
 import { createFileWith, createFolder } from '../lib/private-files.ts'
 import { blobKey as parseBlobKey, isBlobKey } from '../storage/blobs/blob-store.ts'
-import type { Rendered } from './decoder/index.ts'
+import type { DerivedImage } from './decoder/index.ts'
 
 const BLOCK_BYTES = 4_096
 /** Precision of the time of last use, which is the file's modification time. */
@@ -59,12 +59,12 @@ export class DerivativeFolder {
     return this.#swept + this.#added
   }
 
-  async read(blobKey: string, name: string): Promise<Rendered | undefined> {
+  async read(blobKey: string, name: string): Promise<DerivedImage | undefined> {
     const path = join(this.#folderOf(blobKey), name)
     try {
       await using file = await open(path, 'r')
       const { mtimeMs } = await file.stat()
-      const image = toRendered(await file.readFile())
+      const image = toImage(await file.readFile())
       if (image === undefined) await rm(path, { force: true })
       else recordUse(path, mtimeMs)
       return image
@@ -190,8 +190,8 @@ async function replaceFile(path: string, content: Uint8Array): Promise<void> {
 }
 
 /** Returns undefined for a file that is not whole. */
-function toRendered(bytes: Buffer): Rendered | undefined {
+function toImage(bytes: Buffer): DerivedImage | undefined {
   const format = detectFormat(bytes)
   const isWhole = format !== undefined && readStructure(format, bytes).complete
-  return isWhole ? { bytes, mime: mimeOf[format] } : undefined
+  return isWhole ? { kind: 'image', bytes, mime: mimeOf[format] } : undefined
 }

@@ -3,13 +3,55 @@ import { readdir, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { filesUnder } from '../../test/durability/folders.ts'
-import { bytesOf, KEY, maker, MIB, openCache, toWebp } from '../../test/support/derivative-caches.ts'
 import { temporaryFolder } from '../../test/support/folder.ts'
-import type { Render } from './derivatives.ts'
+import { DerivativeCache, type Render } from './derivatives.ts'
+import { DerivativeFolder } from './derivative-folder.ts'
 import type { Client } from '../lib/client.ts'
 import { Gate } from '../lib/gate.ts'
 
 const NEVER = new AbortController().signal
+const KEY = 'abkey.1'
+const MIB = 1024 * 1024
+
+interface Parts {
+  readonly root?: string
+  readonly cap?: number
+  readonly gate?: Gate
+}
+
+function openCache({ root, cap = 64 * MIB, gate = new Gate({ running: 4, waiting: 100 }) }: Parts) {
+  const faults: unknown[] = []
+  const onFault = (_operation: string, error: unknown) => void faults.push(error)
+  const folder = root === undefined ? undefined : new DerivativeFolder(root, cap, onFault)
+  const cache = new DerivativeCache(folder, gate, async (keys) => new Set(keys))
+  return { cache, folder, faults }
+}
+
+/** A WebP for those who look at its container only. */
+function toWebp(size: number): Buffer {
+  const bytes = Buffer.alloc(size, 7)
+  bytes.write('RIFF')
+  bytes.writeUInt32LE(size - 8, 4)
+  bytes.write('WEBP', 8)
+  return bytes
+}
+
+/** An engine that makes the same of everything, and counts. */
+function maker(size = 1_000, wait: Promise<void> = Promise.resolve()) {
+  const made = { count: 0 }
+  const make: Render = async () => {
+    made.count++
+    await wait
+    return { kind: 'image', bytes: toWebp(size), mime: 'image/webp' }
+  }
+  return { made, make }
+}
+
+const bytesOf = (found: Awaited<ReturnType<DerivativeCache['get']>>) => {
+  assert.equal(found?.kind, 'image')
+  assert.equal(found.mime, 'image/webp')
+  return Buffer.from(found.bytes)
+}
 
 suite('the cache of derivatives', { timeout: 30_000 }, () => {
   test('a computation is aborted when all clients have left, and starts again for the next one', async () => {

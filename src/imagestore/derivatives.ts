@@ -1,15 +1,10 @@
-import { join, resolve } from 'node:path'
-import type { Logger } from 'pino'
-import type { Metrics } from '../http/observability.ts'
 import type { Gate } from '../lib/gate.ts'
-import type { Database } from '../storage/database/database.ts'
-import { heldKeys } from './queries.ts'
-import { DerivativeFolder } from './derivative-folder.ts'
+import type { DerivativeFolder } from './derivative-folder.ts'
 import { abortable, batchesOf } from '../lib/concurrency.ts'
 import { SERVICE, type Caller } from '../lib/client.ts'
 import { lruCache } from '../lib/lru-cache.ts'
 import { isBlobKey } from '../storage/blobs/blob-store.ts'
-import type { Derivation, Rendered } from './decoder/index.ts'
+import type { Derivation, DerivedImage } from './decoder/index.ts'
 
 /** Limit on derivatives that are held in memory while they are written. Further ones are not stored. */
 const MAX_PENDING_BYTES = 64 * 1024 * 1024
@@ -29,7 +24,7 @@ export type FindExisting = (blobKeys: readonly string[]) => Promise<ReadonlySet<
 interface Flight {
   readonly blobKey: string
   readonly name: string
-  readonly stored: Promise<Rendered | undefined>
+  readonly stored: Promise<DerivedImage | undefined>
   /** Aborts when it is rendered, in the turn of one of those who wait. */
   readonly begun: AbortController
   readonly rendered: PromiseWithResolvers<Derivation | undefined>
@@ -79,7 +74,7 @@ export class DerivativeCache {
     flight.users++
     try {
       const stored = await flight.stored
-      if (stored !== undefined) return { kind: 'image', ...stored }
+      if (stored !== undefined) return stored
       await this.#takeTurn(flight, caller, async () => {
         const derived = await render(flight.abandoned.signal)
         if (derived?.kind === 'image') this.#store(flight, derived.bytes, key)
@@ -187,51 +182,4 @@ export class DerivativeCache {
     await Promise.all(this.#writes)
     await this.#folder?.stop()
   }
-}
-
-/** Faults of a disk are frequent when they occur: at most one log line in this time. */
-const LOG_INTERVAL_MS = 10_000
-
-/** The part of the service's context that the cache uses. */
-export interface DerivativesContext {
-  readonly config: {
-    readonly data: string
-    /** 0 disables the folder. */
-    readonly derivativeCacheBytes: number
-  }
-  readonly log: Pick<Logger, 'warn'>
-  readonly metrics: Metrics
-  readonly database: Database
-  onClose(close: () => Promise<void>): void
-}
-
-export function openDerivatives(context: DerivativesContext, gate: Gate): DerivativeCache {
-  const { config, database, log, metrics } = context
-  const cap = config.derivativeCacheBytes
-  let faults = 0
-  let nextLogAt = -Infinity
-  const onFault = (operation: string, error: unknown) => {
-    faults++
-    if (performance.now() < nextLogAt) return
-    nextLogAt = performance.now() + LOG_INTERVAL_MS
-    log.warn({ operation, reason: String(error) }, 'derivative cache failed')
-  }
-  const folder =
-    cap === 0 ? undefined : new DerivativeFolder(join(resolve(config.data), 'derivatives'), cap, onFault)
-  const findExisting = async (keys: readonly string[]) =>
-    new Set((await database.all(heldKeys(keys))).map(({ key }) => key))
-  const cache = new DerivativeCache(folder, gate, findExisting)
-  context.onClose(() => cache.close())
-
-  metrics.measure({
-    catalejo_derivatives_made_total: ['Derivatives computed', () => cache.rendered],
-    catalejo_derivatives_disk_hits_total: ['Derivatives read from disk', () => cache.diskHits],
-    catalejo_derivatives_faults_total: ['Faults of the derivative cache', () => faults],
-    catalejo_derivatives_evicted_total: ['Derivatives evicted from disk', () => folder?.evicted ?? 0],
-  })
-  metrics.measure(
-    { catalejo_derivatives_disk_bytes: ['Disk usage of derivatives', () => folder?.bytes ?? 0] },
-    { isShared: true },
-  )
-  return cache
 }

@@ -5,7 +5,7 @@ import { jsonText, type Parameter } from '../http/parameters.ts'
 import { accountClient } from '../lib/client.ts'
 import { parseJson } from '../lib/json.ts'
 import type { ImageDefinitions } from './definitions.ts'
-import { cacheKey, type Delivery } from './delivery.ts'
+import type { Delivery } from './delivery.ts'
 import type { ImageHash } from './image-fields.ts'
 import type { ResolveLink } from './links/resolve-link.ts'
 import { MAX_MODIFIER_CHARACTERS, parseModifiers } from './modifiers/index.ts'
@@ -81,8 +81,7 @@ export function createEager({ delivery, definitions, resolve, failed }: EagerOpt
         const target = { image, extension: undefined, modifier, others: [] }
         const link = await resolve(target, known, { accept }, client, 'trusted')
         if (link.kind !== 'image' || link.recipe === undefined) continue
-        // Without `f_auto` all classes get the same.
-        if (delivery.cached(cacheKey(known.blob.key, link.recipe.name)) !== undefined) continue
+        // Without `f_auto` all classes get the same, which is in memory by then.
         await delivery.derivative(known.blob, link.recipe, { client, signal })
       }
   }

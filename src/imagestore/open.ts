@@ -2,10 +2,13 @@ import type { EndpointShared } from '../http/endpoint.ts'
 import type { EagerDerivatives } from './eager.ts'
 import type { ResolveLink } from './links/resolve-link.ts'
 import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { S3Location } from '../storage/blobs/s3/location.ts'
 import type { Staging } from '../storage/blobs/staging.ts'
+import type { Database } from '../storage/database/database.ts'
+import type { Metrics } from '../http/observability.ts'
 import { allowAddresses } from '../deliveries/http-client.ts'
 import type { DeliveryGates } from '../deliveries/delivery-attempt.ts'
 import { webhookTransport } from '../deliveries/webhook.ts'
@@ -14,12 +17,14 @@ import { perProcessShare } from '../lib/concurrency.ts'
 import type { Tasks } from '../lib/tasks.ts'
 import { VERSION } from '../lib/version.ts'
 import { Delivery } from './delivery.ts'
-import { openDerivatives, type DerivativesContext, type DerivativeCache } from './derivatives.ts'
+import { DerivativeCache } from './derivatives.ts'
+import { DerivativeFolder } from './derivative-folder.ts'
 import { Gate } from '../lib/gate.ts'
 import { POOLS } from '../lib/pools.ts'
 import { ImageEngine } from './decoder/index.ts'
 import { type ImageSettings, ImageDefinitions } from './definitions.ts'
 import { Hooks } from './hooks.ts'
+import { heldKeys } from './queries.ts'
 import { SimilarImages } from './similar-images.ts'
 import { OriginalChecks } from './verify-blob.ts'
 import { ImageStore } from './store.ts'
@@ -46,11 +51,15 @@ export interface Imagestore {
 }
 
 /** What image hosting is built on: the part of the service's context that it uses. */
-export interface ImagestoreContext extends DerivativesContext {
+export interface ImagestoreContext {
   readonly searches: Gate
   readonly deliveries: DeliveryGates
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
-  readonly config: DerivativesContext['config'] & {
+  readonly metrics: Metrics
+  readonly config: {
+    readonly data: string
+    /** 0 disables the folder. */
+    readonly derivativeCacheBytes: number
     readonly maxImageBytes: number
     readonly maxImagePixels: number
     readonly imageSettings: ImageSettings
@@ -70,11 +79,13 @@ export interface ImagestoreContext extends DerivativesContext {
     readonly similarBytes: number
   }
   readonly clock: Clock
+  readonly database: Database
   readonly blobs: BlobStore
   readonly staging: Staging
   /** Files of work that has not ended, which every node can read. */
   readonly jobFiles: BlobStore
   readonly tasks: Tasks
+  readonly onClose: (close: () => Promise<void>) => void
 }
 
 export function openImagestore(context: ImagestoreContext): Imagestore {
@@ -148,4 +159,39 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     definitions: new ImageDefinitions(database, config.imageSettings),
     hooks,
   }
+}
+
+/** Faults of a disk are frequent when they occur: at most one log line in this time. */
+const LOG_INTERVAL_MS = 10_000
+
+function openDerivatives(
+  { config, database, log, metrics, onClose }: ImagestoreContext,
+  gate: Gate,
+): DerivativeCache {
+  const cap = config.derivativeCacheBytes
+  let faults = 0
+  let nextLogAt = -Infinity
+  const onFault = (operation: string, error: unknown) => {
+    faults++
+    if (performance.now() < nextLogAt) return
+    nextLogAt = performance.now() + LOG_INTERVAL_MS
+    log.warn({ operation, reason: String(error) }, 'derivative cache failed')
+  }
+  const folder =
+    cap === 0 ? undefined : new DerivativeFolder(join(resolve(config.data), 'derivatives'), cap, onFault)
+  const findExisting = async (keys: readonly string[]) =>
+    new Set((await database.all(heldKeys(keys))).map(({ key }) => key))
+  const cache = new DerivativeCache(folder, gate, findExisting)
+  onClose(() => cache.close())
+  metrics.measure({
+    catalejo_derivatives_made_total: ['Derivatives computed', () => cache.rendered],
+    catalejo_derivatives_disk_hits_total: ['Derivatives read from disk', () => cache.diskHits],
+    catalejo_derivatives_faults_total: ['Faults of the derivative cache', () => faults],
+    catalejo_derivatives_evicted_total: ['Derivatives evicted from disk', () => folder?.evicted ?? 0],
+  })
+  metrics.measure(
+    { catalejo_derivatives_disk_bytes: ['Disk usage of derivatives', () => cache.bytes] },
+    { isShared: true },
+  )
+  return cache
 }

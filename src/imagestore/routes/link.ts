@@ -154,8 +154,6 @@ export function linkRoute(
   }
 
   async function derivative(caller: Caller, blob: BlobRow, recipe: Recipe): Promise<Content | undefined> {
-    const cached = delivery.cached(cacheKey(blob.key, recipe.name))
-    if (cached !== undefined) return { kind: 'image', ...cached }
     const made = await delivery.derivative(blob, recipe, caller)
     switch (made?.kind) {
       case undefined:
