@@ -7,7 +7,7 @@ import { createLimiter } from '../../base/concurrency-limiter.ts'
 import { localTime } from '../../base/server.ts'
 import { type Change, storeWithRetries } from '../domains/changes.ts'
 import { toSubject } from '../domains/marks.ts'
-import { type DomainRecord, readRecord, readRecords } from '../domains/records.ts'
+import { readRecord } from '../domains/records.ts'
 import {
   type OperationHandle,
   type OperationOutcome,
@@ -55,11 +55,7 @@ export function addNames(
     subjects: names.map(toSubject),
     pending: t('add.adding', { what }),
     failed: (reason) => t('add.failed', { what, reason }),
-    undo: () =>
-      undoAdd(() => ({
-        records: stored.map((name) => ({ name, length: [...name].length, date_reg: facts.date })),
-        takenBack,
-      })),
+    undo: () => undoAdd(() => stored, takenBack),
     async run({ onWait }): Promise<OperationOutcome> {
       const refused = await store(names, facts, askedAt, onWait)
       await queryClient.invalidateQueries({ queryKey: ['domains'] })
@@ -148,20 +144,14 @@ async function send(names: readonly string[], facts: CommonValues): Promise<void
 
 const BATCH = 250
 
-/** The records that a gesture added, as far as they are known. */
-export interface Added {
-  readonly records: readonly Pick<DomainRecord, 'name' | 'length' | 'date_reg'>[]
-  /** Names that attempts have taken back. */
-  readonly takenBack: Set<string>
-}
-
 /**
  * Takes added names back: the service keeps records, so they are discarded, and delete themselves a week later. Only those
  * whose whole history is that this account added them; what was recorded before or touched since stays as it is.
+ * @param getAdded returns the names that a gesture added, as far as they are known
+ * @param takenBack names that attempts have taken back
  */
-function undoAdd(added: () => Added): OperationSpec {
-  const { records, takenBack } = added()
-  const names = records.map(({ name }) => name)
+function undoAdd(getAdded: () => readonly string[], takenBack: Set<string>): OperationSpec {
+  const names = getAdded()
   const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
   return {
     subjects: names.map(toSubject),
@@ -171,41 +161,30 @@ function undoAdd(added: () => Added): OperationSpec {
       const slots = createLimiter(MAX_RUNNING)
       const surely = <T>(work: () => Promise<T>) => untilAnswered(work, onWait)
       // Those that the service refused are known by now.
-      const { records: recorded } = added()
-      const own = await Promise.all(
-        recorded
-          .filter(({ name }) => !takenBack.has(name))
-          .map(async (record) => ((await slots.run(() => surely(() => isOwn(record.name)))) ? [record] : [])),
-      )
-      const present = await surely(() => readRecords(own.flat()))
-      const changes = [...present.values()].map(({ name, date_mod }): Change => {
-        return {
-          domain: name,
-          set: { discarded: 1 },
-          expect: { discarded: 0, seen: 0, revision: 0, date_mod },
-        }
-      })
+      const added = getAdded()
+      const left = added.filter((name) => !takenBack.has(name))
+      const undoing = await Promise.all(left.map((name) => slots.run(() => surely(() => toUndoing(name)))))
+      const changes = undoing.flat()
       for (let i = 0; i < changes.length; i += BATCH) {
         const batch = changes.slice(i, i + BATCH)
         const refused = await storeWithRetries(batch, surely)
         for (const { domain } of batch) if (!refused.has(domain)) takenBack.add(domain)
       }
       await queryClient.invalidateQueries({ queryKey: ['domains'] })
-      const left = recorded.length - takenBack.size
+      const kept = added.length - takenBack.size
       const text = tn('add.takenBack', takenBack.size)
-      return left === 0 ? { text } : { text: `${text} ${tn('add.notTakenBack', left)}`, isError: true }
+      return kept === 0 ? { text } : { text: `${text} ${tn('add.notTakenBack', kept)}`, isError: true }
     },
   }
 }
 
-/** Whether all that ever happened to a name is that this account added it. */
-async function isOwn(domain: string): Promise<boolean> {
+/** Returns the change that takes a name back; none unless all that ever happened to it is that this account added it. */
+async function toUndoing(domain: string): Promise<readonly Change[]> {
   const { data } = await callApi('GET /api/v1/domainwatch/history', { query: { domain, limit: 2 } })
   const [only, ...others] = data.data
-  return (
-    only?.from === null &&
-    only.to !== null &&
-    only.account === getAccount('domainwatch') &&
-    others.length === 0
-  )
+  const addedAt = only?.from === null && only.account === getAccount('domainwatch') && only.to?.['date_mod']
+  if (typeof addedAt !== 'string' || others.length > 0) return []
+  return [
+    { domain, set: { discarded: 1 }, expect: { discarded: 0, seen: 0, revision: 0, date_mod: addedAt } },
+  ]
 }
