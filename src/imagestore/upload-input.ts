@@ -1,15 +1,8 @@
-import { isObject } from '../lib/json.ts'
-import { releaseBuffer, ownsBuffer } from '../lib/release-buffer.ts'
+import { isObject, parseJsonText } from '../lib/json.ts'
 import { withTransfer } from '../lib/tasks.ts'
-import { decodeUtf8, hasAtMostCharacters, isStorable } from '../lib/text.ts'
-import {
-  type BodyField,
-  type BodyFields,
-  jsonTypeOf,
-  parseJsonText,
-  parseBody,
-  mediaType,
-} from '../http/body/parse.ts'
+import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
+import { decodeUtf8, releaseBuffer, ownsBuffer } from '../lib/bytes.ts'
+import { type BodyField, type BodyFields, jsonTypeOf, parseBody, mediaType } from '../http/body/parse.ts'
 import { isIP } from 'node:net'
 import { badParameter } from '../http/errors.ts'
 import { integer, text, type Parameter } from '../http/parameters.ts'

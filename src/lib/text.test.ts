@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { anyCharacter } from '../../test/support/any-character.ts'
-import { decodeUtf8, hasAtMostCharacters } from './text.ts'
+import { hasAtMostCharacters } from './text.ts'
+import { decodeUtf8 } from './bytes.ts'
 
 test('UTF-8 is decoded exactly, byte order mark included', () => {
   fc.assert(

@@ -1,10 +1,3 @@
-import { isUtf8 } from 'node:buffer'
-
-/** Decodes UTF-8 exactly, byte order mark included. Undefined if `bytes` is not valid UTF-8. */
-export function decodeUtf8(bytes: Buffer): string | undefined {
-  return isUtf8(bytes) ? bytes.toString('utf8') : undefined
-}
-
 /** Returns a count with its noun, such as `1 record`. @param noun its plural is regular */
 export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 

@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import type { RequestBody } from '../../http/body/receive.ts'
 import type { Tasks } from '../../lib/tasks.ts'
-import { decodeUtf8 } from '../../lib/text.ts'
-import { type BodyField, parseJsonText, parseBody } from '../../http/body/parse.ts'
+import { decodeUtf8 } from '../../lib/bytes.ts'
+import { type BodyField, parseBody } from '../../http/body/parse.ts'
 import { badParameter, httpErrors, missingParameter } from '../../http/errors.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { MAX_DNS_NAMES } from '../limits.ts'
 import { jsonText, type Parameter } from '../../http/parameters.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
-import { parseJson } from '../../lib/json.ts'
+import { parseJson, parseJsonText } from '../../lib/json.ts'
 
 /** `data` is missing or not an array of the expected length: the error for the client, as far as a thread can pass it on. */
 export interface Unreadable {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseJson } from '../../lib/json.ts'
-import { type BodyField, parseBody, parseJsonText } from './parse.ts'
+import { parseJson, parseJsonText } from '../../lib/json.ts'
+import { type BodyField, parseBody } from './parse.ts'
 
 async function fields(body: string | Buffer): Promise<[string, BodyField][] | undefined> {
   const parsed = await parseBody('application/json', Buffer.from(body), ['image', 'thumbnail'])

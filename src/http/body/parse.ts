@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Busboy } from '@fastify/busboy'
-import { decodeBase64 } from '../../lib/base64.ts'
-import { isObject, parseJson } from '../../lib/json.ts'
-import { decodeUtf8 } from '../../lib/text.ts'
+import { decodeBase64, decodeUtf8 } from '../../lib/bytes.ts'
+import { isObject, parseJsonText } from '../../lib/json.ts'
 
 /** Returns `type/subtype` of a Content-Type in lower case; `''` for an empty one. */
 export function mediaType(contentType: string): string {
@@ -100,24 +99,7 @@ export async function parseBody(
   }
 }
 
-/**
- * Deepest nesting accepted. V8 parses any depth, but needs 50 bytes of memory per byte of `[[[[…` (1.3 GB for a body of 27 MB), and
- * recursive code that later visits such a value overflows the stack.
- */
-const MAX_DEPTH = 512
-
-const QUOTE = 0x22
-const OPEN_BRACKET = 0x5b
-const BACKSLASH = 0x5c
-const CLOSE_BRACKET = 0x5d
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
 const BYTE_ORDER_MARK = '\ufeff'
-
-/** Parses untrusted JSON. Returns undefined if the text is not JSON, or nested deeper than 512. */
-export function parseJsonText(text: string): unknown {
-  return isTooDeep(text) ? undefined : parseJson(text)
-}
 
 /**
  * Parses `application/json` in UTF-8, with or without a byte order mark (RFC 8259, section 8.1), nested at most 512 deep. JSON other
@@ -135,29 +117,6 @@ function parseJsonBody(body: Buffer, base64: readonly string[]): BodyFields | un
 function toJsonField(value: unknown, isBase64: boolean): BodyField {
   if (typeof value !== 'string') return { kind: 'json', value }
   return isBase64 ? bytesOrNot(decodeBase64(value)) : { kind: 'text', value }
-}
-
-/** What else is wrong is left to `JSON.parse`. */
-function isTooDeep(text: string): boolean {
-  let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const character = text.charCodeAt(at)
-    if (character === QUOTE) at = stringEnd(text, at + 1)
-    else if (character === OPEN_BRACE || character === OPEN_BRACKET) {
-      if (++depth > MAX_DEPTH) return true
-    } else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) depth--
-  }
-  return false
-}
-
-/** Returns the index of the closing quote of a string whose contents start at `at`. */
-function stringEnd(text: string, at: number): number {
-  for (; at < text.length; at++) {
-    const character = text.charCodeAt(at)
-    if (character === QUOTE) break
-    if (character === BACKSLASH) at++
-  }
-  return at
 }
 
 // No endpoint accepts more than a few; a million tiny pairs of an attacker would take seconds.

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Client } from '../../lib/client.ts'
 import { OverloadError, asError } from '../../lib/errors.ts'
-import { releaseBuffer } from '../../lib/release-buffer.ts'
+import { releaseBuffer } from '../../lib/bytes.ts'
 import { httpErrors } from '../errors.ts'
 import type { BodyMemory, MinTransferRate } from './budget.ts'
 

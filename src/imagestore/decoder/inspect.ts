@@ -7,7 +7,7 @@ import {
   highBytes,
   type Pixels,
 } from '../../lib/perceptual-hash/index.ts'
-import { releaseBuffer } from '../../lib/release-buffer.ts'
+import { releaseBuffer } from '../../lib/bytes.ts'
 import { toColor } from '../image-fields.ts'
 import { firstFrameLuma } from './gif.ts'
 import type { InspectedImage } from './decoder-process.ts'

@@ -7,7 +7,8 @@ import { invalidCursor, toPage } from '../../http/headers.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { choice, flag, integer, text, type Parameter } from '../../http/parameters.ts'
 import { mimeOf } from '../../lib/image-metadata/index.ts'
-import { decodeUtf8, isStorable } from '../../lib/text.ts'
+import { isStorable } from '../../lib/text.ts'
+import { decodeUtf8 } from '../../lib/bytes.ts'
 import { tagParameter } from '../edits.ts'
 import {
   toAnswer,

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { accountClient } from '../../../lib/client.ts'
 import { OverloadError, asError } from '../../../lib/errors.ts'
 import { fillFile } from '../../../lib/private-files.ts'
-import { ownsBuffer } from '../../../lib/release-buffer.ts'
+import { ownsBuffer } from '../../../lib/bytes.ts'
 import { sqliteBatch, sqliteInsert, type SqliteBatch } from '../batch.ts'
 import { ChangeLog, getNewest } from '../changes/change-log.ts'
 import {

@@ -1,3 +1,10 @@
+import { isUtf8 } from 'node:buffer'
+
+/** Decodes UTF-8 exactly, byte order mark included. Undefined if `bytes` is not valid UTF-8. */
+export function decodeUtf8(bytes: Buffer): string | undefined {
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined
+}
+
 /** A `data:…;base64,` prefix (RFC 2397). */
 const DATA_PREFIX = /^data:(?:[^,]{0,1000};)?base64,/i
 
@@ -19,4 +26,18 @@ export function decodeBase64(given: Buffer | string): Buffer | undefined {
   const decoded = Buffer.allocUnsafeSlow(Math.floor((length * 3) / 4))
   // The decoder skips unknown bytes. Each costs at least one byte of the result.
   return decoded.write(text, 'base64') === decoded.byteLength ? decoded : undefined
+}
+
+/** Whether the bytes are a whole `ArrayBuffer`, not a view of part of a larger one. */
+export function ownsBuffer<Bytes extends Uint8Array>(bytes: Bytes): bytes is Bytes & Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof ArrayBuffer && bytes.buffer.byteLength === bytes.byteLength
+}
+
+/**
+ * Frees the memory of bytes that are no longer used; the array is empty afterwards. V8 counts external memory like heap, so
+ * megabytes left to the collector by each request would trigger a full collection for each request. Does nothing to a view
+ * of part of a larger buffer, because others may use the rest.
+ */
+export function releaseBuffer(bytes: Uint8Array): void {
+  if (ownsBuffer(bytes) && !bytes.buffer.detached) bytes.buffer.transfer(0)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeBase64 } from './base64.ts'
+import { decodeBase64 } from './bytes.ts'
 
 test('rejects everything else', () => {
   for (const text of [
