@@ -1,7 +1,7 @@
 import type { Client } from '../lib/client.ts'
 import { lruCache } from '../lib/lru-cache.ts'
 import type { Clock } from '../lib/clock.ts'
-import { isDisplayName } from '../lib/free-text.ts'
+import { isDisplayName } from '../lib/text.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import { lockInstance } from '../storage/database/dialect.ts'
 import type { Query } from '../storage/database/sql.ts'

@@ -23,7 +23,7 @@ import { problem } from '../http/openapi/json-schema.ts'
 import { choice, oneOfTakes, text, type Parameter } from '../http/parameters.ts'
 import type { HttpServer } from '../http/server.ts'
 import type { Clock } from '../lib/clock.ts'
-import { DISPLAY_NAME_TAKES } from '../lib/free-text.ts'
+import { DISPLAY_NAME_TAKES } from '../lib/text.ts'
 import { adminErrors, createAnswer, keysAnswer, revokeAnswer } from './schemas.ts'
 
 /** The operations on accounts and keys, which the composition root passes in. */

@@ -1,4 +1,4 @@
-import { escapeHidden, toCell } from '../lib/free-text.ts'
+import { escapeHidden, toCell } from '../lib/text.ts'
 import { localDateTime } from '../lib/dates.ts'
 import { REQUIRED_FIELDS_OF_EXPORT } from './parse-record.ts'
 import {

@@ -1,5 +1,4 @@
-import { isDisplayName } from '../lib/free-text.ts'
-import { hasAtMostCharacters } from '../lib/text.ts'
+import { hasAtMostCharacters, isDisplayName } from '../lib/text.ts'
 import { type Trait, parseTimestamp, wholeYears, twinKey, type Candidates } from '../lib/name-index/index.ts'
 import type { Fields } from '../storage/database/changes/change.ts'
 import { MAX_DROPS } from './limits.ts'

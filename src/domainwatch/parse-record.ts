@@ -1,9 +1,14 @@
 import { toEpoch, isCalendarDateTime } from '../lib/dates.ts'
 import { jsonTypeOf } from '../http/body/parse.ts'
 import { isObject } from '../lib/json.ts'
-import { DISPLAY_NAME_TAKES, isDisplayName, isDisplayText } from '../lib/free-text.ts'
 import { parseLabel } from '../lib/domain-names.ts'
-import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
+import {
+  hasAtMostCharacters,
+  isStorable,
+  DISPLAY_NAME_TAKES,
+  isDisplayName,
+  isDisplayText,
+} from '../lib/text.ts'
 import type { RowOf } from '../storage/database/batch.ts'
 import { EXPECTABLE_FIELDS, type ExpectableField, type Expected } from './queries-records.ts'
 import type { markDomains, recordDomains, restoreDomains } from './queries-batches.ts'

@@ -1,5 +1,4 @@
-import { escapeHidden } from '../lib/free-text.ts'
-import { closestName, hasAtMostCharacters } from '../lib/text.ts'
+import { closestName, hasAtMostCharacters, escapeHidden } from '../lib/text.ts'
 import type { HttpError } from '../lib/errors.ts'
 import { badParameter, httpErrors } from './errors.ts'
 

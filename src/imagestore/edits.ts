@@ -1,7 +1,6 @@
 import { integer, jsonText, compileParameters, type Parameter } from '../http/parameters.ts'
-import { isDisplayName } from '../lib/free-text.ts'
 import { isObject, parseJson } from '../lib/json.ts'
-import { hasAtMostCharacters } from '../lib/text.ts'
+import { hasAtMostCharacters, isDisplayName } from '../lib/text.ts'
 
 const MAX_TAGS = 20
 const MAX_TAG_CHARACTERS = 60

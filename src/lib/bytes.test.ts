@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeBase64 } from './bytes.ts'
+import { anyCharacter } from '../../test/support/any-character.ts'
+import { decodeBase64, decodeUtf8 } from './bytes.ts'
 
-test('rejects everything else', () => {
+test('base64 rejects everything else', () => {
   for (const text of [
     '', ' ', '=', '==', '====', 'A', 'A===', 'QUJDR', 'QUI==', 'QQ=', 'QQ===', 'QUJD=', 'QUJD==', 'QUJD====', '=QQ=', 'QQ=A',
     'QQ==QQ==', 'Q=Q=', 'QQ==\0', 'QUJ!', 'QUJD!', 'Q.UJ', 'QUJ\u0141', 'ＱＵＪＤ', 'QUJD\u00a0', 'QUJD\u000b', 'QUJ\u00e1',
@@ -12,7 +13,7 @@ test('rejects everything else', () => {
   ]) assert.equal(decodeBase64(text), undefined, JSON.stringify(text)) // prettier-ignore
 })
 
-test('accepts exactly the bytes that the grammar allows', () => {
+test('base64 accepts exactly the bytes that the grammar allows', () => {
   const soup = fc.array(fc.constantFrom(...Buffer.from('AQz09+/-_== \n!\u00f1')), { maxLength: 12 })
   fc.assert(
     fc.property(soup, (given) => {
@@ -27,4 +28,29 @@ test('accepts exactly the bytes that the grammar allows', () => {
     }),
     { numRuns: 5000 },
   )
+})
+
+test('UTF-8 is decoded exactly, byte order mark included', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: anyCharacter }), (text) =>
+      assert.equal(decodeUtf8(Buffer.from(text)), text),
+    ),
+  )
+  assert.equal(decodeUtf8(Buffer.from('\ufeffx')), '\ufeffx')
+})
+
+test('invalid UTF-8 is undefined, without replacement characters', () => {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 8 }), (bytes) => {
+      let expected: string | undefined
+      try {
+        expected = decoder.decode(bytes)
+      } catch {
+        expected = undefined
+      }
+      assert.equal(decodeUtf8(Buffer.from(bytes)), expected)
+    }),
+  )
+  assert.equal(decodeUtf8(Buffer.from([0xf1])), undefined, 'ñ in Latin-1')
 })

@@ -1,5 +1,5 @@
 import { toEpoch, isCalendarDateTime, localDateTime } from '../../lib/dates.ts'
-import { fromCell } from '../../lib/free-text.ts'
+import { fromCell } from '../../lib/text.ts'
 import { parseJson } from '../../lib/json.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import { rowValues } from '../../storage/database/batch.ts'

@@ -10,7 +10,7 @@ import {
 } from '../../http/openapi/json-schema.ts'
 import { choice, integer as integerParameter, text, type Parameter } from '../../http/parameters.ts'
 import { uploadEndpoint } from '../../http/upload-endpoint.ts'
-import { isDisplayName } from '../../lib/free-text.ts'
+import { isDisplayName } from '../../lib/text.ts'
 import { domainErrors } from '../errors.ts'
 import { MEMBER_FORMATS, FEED_FORMATS } from '../import/format.ts'
 import {

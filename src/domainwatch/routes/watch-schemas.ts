@@ -1,6 +1,5 @@
-import { DISPLAY_NAME_TAKES, isDisplayName } from '../../lib/free-text.ts'
 import { domainErrors } from '../errors.ts'
-import { hasAtMostCharacters } from '../../lib/text.ts'
+import { hasAtMostCharacters, DISPLAY_NAME_TAKES, isDisplayName } from '../../lib/text.ts'
 import {
   problem,
   answer,
