@@ -1,7 +1,7 @@
 // Measures lists by signals in process, in turns with PostgreSQL, which has each signal as a column with the index that suits the
 // query. A page of 100 records as JSON; both must return the same names. `--records` sets their number.
 import { toColumns, finishNow, Segment, TimeSlice } from '../src/lib/name-index/index.ts'
-import { toShape, toSyllables } from '../src/lib/name-spelling.ts'
+import { toShape, toSyllables } from '../src/lib/domain-names.ts'
 import { FilterContext } from '../src/domainwatch/filtered-record.ts'
 import { parseFilters, readFilters } from '../src/domainwatch/filters.ts'
 import { InterestModel, getScores } from '../src/domainwatch/interest/model.ts'

@@ -1,7 +1,6 @@
 import { compileParameters, presentFlag, integer, type Values } from '../http/parameters.ts'
 import { badParameter } from '../http/errors.ts'
-import { hasIdnLetter } from '../lib/domain-names.ts'
-import { toSyllables } from '../lib/name-spelling.ts'
+import { hasIdnLetter, toSyllables } from '../lib/domain-names.ts'
 import { Layout } from '../lib/name-index/index.ts'
 import { isExpired, MAX_LABEL_CHARACTERS } from './limits.ts'
 import {

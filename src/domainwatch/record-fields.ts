@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
 import type { Gate } from '../lib/gate.ts'
-import { toShape, toSyllables } from '../lib/name-spelling.ts'
+import { toShape, toSyllables } from '../lib/domain-names.ts'
 import {
   array,
   integer,

@@ -7,7 +7,7 @@ import {
   type Candidates,
   type Segment,
 } from '../lib/name-index/index.ts'
-import { hasShape } from '../lib/name-spelling.ts'
+import { hasShape } from '../lib/domain-names.ts'
 import { integer } from '../http/parameters.ts'
 import { filter, lengthIs, traitIs, type Condition, type Filter } from './filter-kinds.ts'
 import { BOUGHT, DATED, getAge, canObject, objectionsSince, splitTags } from './filtered-record.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { toShape, toSyllables } from '../../src/lib/name-spelling.ts'
+import { toShape, toSyllables } from '../../src/lib/domain-names.ts'
 import { eventually } from './eventually.ts'
 import { call, nextQuery, send, type Encoding, type Fields, type Reply } from './http.ts'
 import type { TestService } from './service.ts'

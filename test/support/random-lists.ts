@@ -1,7 +1,6 @@
 import { readDictionary } from '../../src/domainwatch/words.ts'
 import fc from 'fast-check'
-import { toShape } from '../../src/lib/name-spelling.ts'
-import { parseLabel } from '../../src/lib/domain-names.ts'
+import { parseLabel, toShape } from '../../src/lib/domain-names.ts'
 import { filterParameters, type FilterName } from '../../src/domainwatch/filters.ts'
 import { RuleSet } from '../../src/domainwatch/rules/index.ts'
 import type { Parameter } from '../../src/http/parameters.ts'

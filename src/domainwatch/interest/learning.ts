@@ -1,4 +1,4 @@
-import { toShape, toSyllables } from '../../lib/name-spelling.ts'
+import { toShape, toSyllables } from '../../lib/domain-names.ts'
 
 /** What the taste of the group is learned from. */
 export interface Subject {

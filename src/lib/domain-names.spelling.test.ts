@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { hasShape, toShape, toSyllables } from './name-spelling.ts'
+import { hasShape, toShape, toSyllables } from './domain-names.ts'
 
 /** Words with a hyphen between syllables, by the rules of Spanish orthography. */
 const WORDS = readFileSync(new URL('../../test/fixtures/spanish-syllables.txt', import.meta.url), 'utf8')
