@@ -1,7 +1,14 @@
 export { allMatches, anyMatches, countMatches, compareNames, MergedSearch } from './merged-search.ts'
-export { deletionBounds, numberBounds, registrationBounds } from './block-bounds.ts'
 export { toColumns, isIndexable, type BuildOptions, type IndexedRecord } from './column-builder.ts'
-export { BLOCK, ORDERS, type Columns, type Order } from './columns.ts'
+export {
+  BLOCK,
+  deletionBounds,
+  numberBounds,
+  ORDERS,
+  registrationBounds,
+  type Columns,
+  type Order,
+} from './columns.ts'
 export { Layout, type Trait } from './planes.ts'
 export { compileQuery, type Candidates, type DateColumn, type IndexQuery, type IndexTerm } from './query.ts'
 export { compareBytes, Segment, type EntryKey, type Hit, type Marks } from './segment.ts'

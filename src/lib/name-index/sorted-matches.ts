@@ -1,6 +1,5 @@
-import { numberAt, type Columns } from './columns.ts'
+import { numberAt, type Columns, getBounds, numberBounds, type BlockBounds } from './columns.ts'
 import { allMatches, compareNames } from './merged-search.ts'
-import { getBounds, numberBounds, type BlockBounds } from './block-bounds.ts'
 import type { IndexQuery } from './query.ts'
 import { type EntryKey, type Hit, type Segment, compareBytes } from './segment.ts'
 import type { SlicedWork, TimeSlice } from './slices.ts'
