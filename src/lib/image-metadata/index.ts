@@ -10,14 +10,13 @@ import { stripTiff, tiffStructure } from './tiff.ts'
 import { stripWebp, webpStructure } from './webp.ts'
 
 export { readBmpHeader, type BmpHeader } from './bmp.ts'
-export { cleanExif } from './exif.ts'
+export { cleanExif, cleanIptc, cleanXmp } from './metadata.ts'
 export { mimeOf, type ImageFormat, type Structure } from './container.ts'
 export { colourTableBytes, gifBlocks, isGraphicControl } from './gif.ts'
 export { insertApp13 } from './jpeg.ts'
 export { insertPngMetadata, insertPngProfile, pngColourOf } from './png.ts'
 export { normalizeSvg } from './svg.ts'
 export { pagesAfterFirst } from './tiff.ts'
-export { cleanIptc, cleanXmp } from './xmp-iptc.ts'
 
 interface Container {
   readonly structure: (bytes: Buffer) => Structure

@@ -1,4 +1,4 @@
-import { EXIF_IDENTIFIER, exifWithOrientation, orientationOf } from './exif.ts'
+import { EXIF_IDENTIFIER, exifWithOrientation, orientationOf } from './metadata.ts'
 import { complete, KeptRanges, truncated, type Structure } from './container.ts'
 
 const START_OF_SCAN = 0xda

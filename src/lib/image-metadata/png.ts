@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib'
-import { exifWithOrientation, orientationOf } from './exif.ts'
+import { exifWithOrientation, orientationOf } from './metadata.ts'
 import { complete, KeptRanges, truncated, type Structure } from './container.ts'
 import { createProfile, SRGB, type Chromaticities } from './icc.ts'
 

@@ -1,4 +1,4 @@
-import { exifWithOrientation, orientationOf, withoutIdentifier } from './exif.ts'
+import { exifWithOrientation, orientationOf, withoutIdentifier } from './metadata.ts'
 import { complete, KeptRanges, truncated, type Structure } from './container.ts'
 
 const KEPT_CHUNKS = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ANMF', 'ICCP'])
