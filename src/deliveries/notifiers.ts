@@ -1,4 +1,4 @@
-import { repeatUntilAborted } from '../lib/background-jobs.ts'
+import { repeatUntilAborted } from '../lib/concurrency.ts'
 import { InterruptibleSleep } from '../lib/clock.ts'
 import { notifyDestination, notifyReplays, type DestinationContext } from './destination-notifier.ts'
 import {

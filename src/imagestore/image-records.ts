@@ -4,7 +4,7 @@ import { type ImageHash, isImageHash } from './image-fields.ts'
 import * as queries from './queries.ts'
 import { secondsOf, type Clock } from '../lib/clock.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
-import { inBatches } from '../lib/background-jobs.ts'
+import { inBatches } from '../lib/concurrency.ts'
 import { bytesKey } from './blobs.ts'
 
 /** The uploader of images that keys without the scope `upload` stored. */

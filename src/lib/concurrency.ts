@@ -1,5 +1,6 @@
 import { addAbortListener } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
+import { InterruptibleSleep } from './clock.ts'
 
 /**
  * Resolves to true if `work` settles within `ms`, else to false. Does not cancel the work. Rejects if it rejects in time.
@@ -132,5 +133,44 @@ export async function withRetries<T>(work: () => Promise<T>, options: RetryOptio
     }
     const longest = firstPauseMs * 2 ** (attempt - 1)
     await pause(longest * (0.5 + Math.random() / 2))
+  }
+}
+
+/** Delay after a failure of `repeatUntilAborted`. */
+const RETRY_MS = 2_000
+
+/**
+ * Repeats `work`, which contains its own wait, until `signal` aborts. Never rejects: a failure is reported and delays the next run.
+ */
+export async function repeatUntilAborted(
+  work: () => Promise<void>,
+  signal: AbortSignal,
+  failed: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await work()
+    } catch (error) {
+      if (!signal.aborted) failed(error)
+      await new InterruptibleSleep().sleep(RETRY_MS, signal)
+    }
+  }
+}
+
+/**
+ * Repeats a transaction that changes at most `size` rows, so that other writers get their turn in between. Ends when one changes
+ * fewer, or `signal` aborts.
+ * @returns the total number of rows
+ */
+export async function inBatches(
+  size: number,
+  signal: AbortSignal | undefined,
+  batch: () => Promise<number>,
+): Promise<number> {
+  let total = 0
+  for (;;) {
+    const changed = await batch()
+    total += changed
+    if (changed < size || signal?.aborted === true) return total
   }
 }

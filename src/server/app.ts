@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { backgroundJobs } from './background-jobs.ts'
+import { startBackgroundJobs } from './background-jobs.ts'
 import type { Config } from './config/config.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
 import { measureInstance } from './instance-metrics.ts'
-import { startBackgroundJobs } from '../lib/background-jobs.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
 import { renewLog } from '../storage/database/changes/change-log.ts'
 import { copyState, setCopyState } from '../storage/database/transfer-marks.ts'
@@ -81,10 +80,7 @@ async function startOn(context: Context, listening: Listening): Promise<App> {
   const metricsServer = config.metricsAddress && (await serveMetrics(context.metrics, config.metricsAddress))
   if (metricsServer !== undefined) context.log.info({ address: metricsServer.url }, 'metrics listening')
   measureInstance(context)
-  const stopJobs = startBackgroundJobs(
-    backgroundJobs(context, images, following, { rechecks, feeds, jobs }),
-    (name, error) => context.log.error({ err: error, job: name }, 'background job failed'),
-  )
+  const stopJobs = startBackgroundJobs(context, images, following, { rechecks, feeds, jobs })
 
   return {
     context,

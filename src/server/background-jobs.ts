@@ -16,8 +16,7 @@ import {
 import { FOREIGN_STORE, STRANGE_STORE } from '../imagestore/blobs.ts'
 import { eraseAddresses, hasExpiredImages } from '../imagestore/image-records.ts'
 import type { Imagestore } from '../imagestore/index.ts'
-import type { BackgroundJob } from '../lib/background-jobs.ts'
-import type { InterruptibleSleep } from '../lib/clock.ts'
+import { InterruptibleSleep } from '../lib/clock.ts'
 import { countOf } from '../lib/text.ts'
 import { backup, type Backup } from '../operations/transfer/backup.ts'
 import type { BackupLocation } from '../storage/blobs/s3/location.ts'
@@ -25,6 +24,16 @@ import { lastRuns, recorded, Refusal } from '../operations/transfer/instance.ts'
 import { sweepChanges } from '../storage/database/changes/change-log.ts'
 import { type LeasedWork, Leases } from '../storage/database/leases.ts'
 import type { Context } from './context.ts'
+
+/** A job that a process repeats for as long as it runs. */
+interface BackgroundJob {
+  readonly name: string
+  readonly everyMs: number
+  /** Waking it starts the next run early. */
+  readonly wakeup?: InterruptibleSleep
+  /** Ends soon after `stop` aborts. */
+  readonly run: (stop: AbortSignal) => Promise<unknown>
+}
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -72,8 +81,27 @@ interface LastingWork extends Pick<LeasedWork, 'run'> {
   readonly wakeup?: InterruptibleSleep
 }
 
+/** Runs each job at its interval, and logs those that fail. Returns a function that stops all and waits for the current runs. */
+export function startBackgroundJobs(...parts: Parameters<typeof getJobs>): () => Promise<void> {
+  const [{ log }] = parts
+  const stopping = new AbortController()
+  // Runs of one job never overlap.
+  const loops = getJobs(...parts).map(async ({ everyMs, name, run, wakeup = new InterruptibleSleep() }) => {
+    while (!stopping.signal.aborted) {
+      await run(stopping.signal).catch((error: unknown) =>
+        log.error({ err: error, job: name }, 'background job failed'),
+      )
+      await wakeup.sleep(everyMs, stopping.signal)
+    }
+  })
+  return async () => {
+    stopping.abort()
+    await Promise.all(loops)
+  }
+}
+
 /** The jobs that each process runs, and those that run on one process of all nodes (leased). */
-export function backgroundJobs(
+function getJobs(
   context: Context,
   images: Imagestore,
   { watches }: Subscriptions,

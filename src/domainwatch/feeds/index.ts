@@ -17,7 +17,7 @@ import {
   type FeedSourceRow,
 } from '../registry/queries.ts'
 import { feedSource, sourceOf, type Feed } from './settings.ts'
-import { repeatUntilAborted } from '../../lib/background-jobs.ts'
+import { repeatUntilAborted } from '../../lib/concurrency.ts'
 import type { SplitName } from '../words.ts'
 
 /** Delay after the first failed attempt. It doubles with each further one, up to the interval. */

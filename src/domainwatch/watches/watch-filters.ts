@@ -8,7 +8,7 @@ import { OBJECTION_DAYS, DAY_MS, later, objectionsSince } from '../filtered-reco
 import type { NotifiedWatch } from './message.ts'
 import type { WatchRow } from './queries.ts'
 import type { DestinationState } from '../../deliveries/queries.ts'
-import { inBatches } from '../../lib/background-jobs.ts'
+import { inBatches } from '../../lib/concurrency.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import type { Database } from '../../storage/database/database.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
-import { inBatches } from '../../lib/background-jobs.ts'
+import { inBatches } from '../../lib/concurrency.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Service } from './key-limits.ts'
 import * as queries from './queries.ts'

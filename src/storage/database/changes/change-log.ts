@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { inBatches } from '../../../lib/background-jobs.ts'
+import { inBatches } from '../../../lib/concurrency.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Dialect } from '../dialect.ts'
 import { empty, type Reader, type Transaction, type Sql, limit, raw, sql } from '../sql.ts'
