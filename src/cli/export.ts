@@ -6,7 +6,7 @@ import { FIELD_NAMES, fieldsParameter, RecordFields, type FieldName } from '../d
 import { readDictionary } from '../domainwatch/words.ts'
 import { InterruptibleSleep, systemClock } from '../lib/clock.ts'
 import { Gate } from '../lib/gate.ts'
-import { POOLS } from '../lib/pools.ts'
+import { POOLS } from '../lib/limits.ts'
 import { createTasks } from '../lib/tasks.ts'
 import { openDatabase } from '../server/open-database.ts'
 import type { ChangeLog } from '../storage/database/changes/change-log.ts'

@@ -4,7 +4,7 @@ import { withTimeout } from '../lib/concurrency.ts'
 import { OverloadError } from '../lib/errors.ts'
 import { createLog } from '../lib/log.ts'
 import type { Config } from '../server/config/config.ts'
-import { WORKER_KILL_MS } from '../server/limits.ts'
+import { WORKER_KILL_MS } from '../lib/limits.ts'
 import type { Options } from './command.ts'
 
 /** Messages between the primary process and its workers. Nothing else writes to this channel. */

@@ -3,7 +3,7 @@ import { parseCursor, type Change, type Cursor } from '../storage/database/chang
 import { accountClient } from '../lib/client.ts'
 import type { ChangeLog } from '../storage/database/changes/change-log.ts'
 import { Gate } from '../lib/gate.ts'
-import { POOLS } from '../lib/pools.ts'
+import { POOLS } from '../lib/limits.ts'
 import { InterruptibleSleep } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { Query } from '../storage/database/sql.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import { Gate } from '../lib/gate.ts'
-import { POOLS } from '../lib/pools.ts'
+import { POOLS } from '../lib/limits.ts'
 import { countMatches, finish, TimeSlice } from '../lib/name-index/index.ts'
 import { accountClient } from '../lib/client.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'

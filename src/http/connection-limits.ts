@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { ByteBudget, type ByteHold } from '../lib/byte-budget.ts'
 import type { Client } from '../lib/client.ts'
 import { OverloadError } from '../lib/errors.ts'
-import { POOLS } from '../lib/pools.ts'
+import { POOLS } from '../lib/limits.ts'
 import { addressClient, clientOfRequest, type KnownRequest } from './client.ts'
 import { getOriginal } from './malformed-requests.ts'
 

@@ -4,7 +4,7 @@ import { Piscina, move, transferableSymbol, valueSymbol } from 'piscina'
 import type { Client } from './client.ts'
 import { OverloadError } from './errors.ts'
 import { Gate, SharedGate } from './gate.ts'
-import { POOLS } from './pools.ts'
+import { POOLS } from './limits.ts'
 
 /** Tasks that wait for a thread, whose inputs are limited elsewhere, and how long a task may wait and run together. */
 const { waiting: MAX_WAITING, waitMs: TASK_TIMEOUT_MS } = POOLS.parsing

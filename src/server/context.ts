@@ -16,7 +16,7 @@ import { createLog } from '../lib/log.ts'
 import { isOpenToOthers, makeFolder } from '../lib/private-files.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
 import { Gate } from '../lib/gate.ts'
-import { POOLS } from '../lib/pools.ts'
+import { POOLS, LIMITS, type Limits } from '../lib/limits.ts'
 import { createTasks, type Tasks } from '../lib/tasks.ts'
 import type { Database } from '../storage/database/database.ts'
 import {
@@ -29,7 +29,6 @@ import {
 import { lruCacheOfBytes } from '../lib/lru-cache.ts'
 import { keepBeforeUpgrade } from './before-upgrade.ts'
 import { createHealth, type Health } from './health.ts'
-import { LIMITS, type Limits } from './limits.ts'
 import { openDatabase } from './open-database.ts'
 import { Metrics } from '../http/observability.ts'
 

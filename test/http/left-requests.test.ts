@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Database, Reader } from '../../src/storage/database/database.ts'
-import { POOLS } from '../../src/lib/pools.ts'
+import { POOLS } from '../../src/lib/limits.ts'
 import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'

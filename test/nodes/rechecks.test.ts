@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { LIMITS } from '../../src/server/limits.ts'
+import { LIMITS } from '../../src/lib/limits.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { ns, soa, startScriptedDns } from '../dns/scripted.ts'
 import { record, stored, update } from '../support/domains.ts'

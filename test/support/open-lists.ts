@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/server/open-database.ts'
 import { Gate } from '../../src/lib/gate.ts'
-import { POOLS } from '../../src/lib/pools.ts'
+import { POOLS } from '../../src/lib/limits.ts'
 import type { Tasks } from '../../src/lib/tasks.ts'
 import {
   DomainLists,

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import type { App } from '../../src/server/app.ts'
-import type { Limits } from '../../src/server/limits.ts'
+import type { Limits } from '../../src/lib/limits.ts'
 import type { Flags } from '../../src/server/config/config.ts'
 import { InterruptibleSleep, type Clock } from '../../src/lib/clock.ts'
 import type { KeyLimits, Service } from '../../src/http/auth/key-limits.ts'

@@ -7,9 +7,14 @@ import {
   MAX_BATCH_RECORDS,
   MAX_LABEL_CHARACTERS,
 } from '../../src/domainwatch/limits.ts'
-import { POOLS } from '../../src/lib/pools.ts'
+import {
+  POOLS,
+  CONNECTION_CUT_MS,
+  IDLE_GRACE_MS,
+  PROCESS_EXIT_MS,
+  WORKER_KILL_MS,
+} from '../../src/lib/limits.ts'
 import { settings } from '../../src/server/config/settings.ts'
-import { CONNECTION_CUT_MS, IDLE_GRACE_MS, PROCESS_EXIT_MS, WORKER_KILL_MS } from '../../src/server/limits.ts'
 import { openapiText, resolved } from '../support/openapi.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -104,15 +109,15 @@ const STATED: Readonly<Record<string, Readonly<Record<string, readonly Stated[]>
     ],
     'open connections': [
       ['server/routes.ts', 'MAX_CONNECTIONS', ''],
-      ['server/limits.ts', 'clientConnections', ''],
+      ['lib/limits.ts', 'clientConnections', ''],
     ],
     'requests on one connection': [['http/server.ts', 'MAX_PIPELINED', '']],
     'speed of a body;': [
-      ['server/limits.ts', 'bodyMinBytesPerSecond', 'bytes'],
-      ['server/limits.ts', 'bodyRateWindowMs', 's'],
+      ['lib/limits.ts', 'bodyMinBytesPerSecond', 'bytes'],
+      ['lib/limits.ts', 'bodyRateWindowMs', 's'],
       ['http/body/receive.ts', 'MAX_TINY_CHUNKS', ''],
     ],
-    'wrong keys;': [['server/limits.ts', 'clientLogLines', '']],
+    'wrong keys;': [['lib/limits.ts', 'clientLogLines', '']],
     'SQLite:': [
       ['storage/database/sqlite/connection-thread.ts', 'STATEMENT_TIMEOUT_MS', 's'],
       ['storage/database/sqlite/connection.ts', 'WAIT_MS', 's'],
@@ -125,10 +130,10 @@ const STATED: Readonly<Record<string, Readonly<Record<string, readonly Stated[]>
     'DNS look-up;': [
       ['lib/dns/resolver.ts', 'deadlineMs', 's'],
       ['lib/dns/resolver.ts', 'retryMs', 's'],
-      ['server/limits.ts', 'rechecksPerMinute', ''],
+      ['lib/limits.ts', 'rechecksPerMinute', ''],
     ],
     'lists while': [['domainwatch/list/name-index.ts', 'MAX_WAIT_MS', 's']],
-    'event streams': [['server/limits.ts', 'eventStreams', '']],
+    'event streams': [['lib/limits.ts', 'eventStreams', '']],
     'requests of watches': [['deliveries/delivery-attempt.ts', 'burst', '']],
     'mails of watches': [
       ['domainwatch/watches/mail-recipients.ts', 'MAX_MAILS_OF_ADDRESS', ''],
@@ -148,7 +153,7 @@ const STATED: Readonly<Record<string, Readonly<Record<string, readonly Stated[]>
       ['domainwatch/events/index.ts', 'MAX_CACHED_ATOM_FEEDS', ''],
       ['domainwatch/campaigns.ts', 'MAX_CACHED', ''],
     ],
-    'derived images on disk;': [['server/limits.ts', 'similarBytes', 'MiB']],
+    'derived images on disk;': [['lib/limits.ts', 'similarBytes', 'MiB']],
     'images and bytes of an application': [],
   },
   'docs/api/README.md ## Limits': {

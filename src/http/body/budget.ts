@@ -1,7 +1,7 @@
 import { ByteBudget, type ByteHold } from '../../lib/byte-budget.ts'
 import type { Client } from '../../lib/client.ts'
 import { isOverload } from '../../lib/errors.ts'
-import { POOLS } from '../../lib/pools.ts'
+import { POOLS } from '../../lib/limits.ts'
 
 const { bytes: LARGE_BYTES, reservedBytes: RESERVED_BYTES, smallBytes: SMALL_BYTES } = POOLS.bodies
 /** A process that has a fraction of it gets no less. */

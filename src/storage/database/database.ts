@@ -1,6 +1,6 @@
 import { type Client, accountClient } from '../../lib/client.ts'
 import { Gate, SharedGate } from '../../lib/gate.ts'
-import { POOLS } from '../../lib/pools.ts'
+import { POOLS } from '../../lib/limits.ts'
 import type { ChangeLog } from './changes/change-log.ts'
 import type { Topic } from './changes/change.ts'
 import type { Dialect } from './dialect.ts'

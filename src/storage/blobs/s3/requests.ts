@@ -15,7 +15,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { SERVICE, type Caller } from '../../../lib/client.ts'
 import { abortable } from '../../../lib/concurrency.ts'
-import { POOLS } from '../../../lib/pools.ts'
+import { POOLS } from '../../../lib/limits.ts'
 import { SharedGate } from '../../../lib/gate.ts'
 import { BlobDamaged } from '../blob-store.ts'
 import { openClient, getAttempts, isNamed, StoreFault, translate } from './client.ts'
