@@ -2,10 +2,9 @@ import type { Client } from '../lib/client.ts'
 import { lruCache } from '../lib/lru-cache.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isDisplayName } from '../lib/text.ts'
-import type { Database, Transaction } from '../storage/database/database.ts'
+import { type Database, type Transaction, VersionedCache } from '../storage/database/database.ts'
 import { lockInstance } from '../storage/database/dialect.ts'
 import type { Query } from '../storage/database/sql.ts'
-import { VersionedCache } from '../storage/database/versioned-cache.ts'
 import type { Identity } from '../http/auth/authenticator.ts'
 import {
   type ApiKey,

@@ -15,9 +15,8 @@ import {
 import { asError } from '../lib/errors.ts'
 import { isObject } from '../lib/json.ts'
 import { SERVICE, type Client } from '../lib/client.ts'
-import type { Database } from '../storage/database/database.ts'
+import { type Database, VersionedCache } from '../storage/database/database.ts'
 import { lockInstance } from '../storage/database/dialect.ts'
-import { VersionedCache } from '../storage/database/versioned-cache.ts'
 import * as queries from './queries-settings.ts'
 
 /** Where a watermark lies and how large it is; `width` and `margin` in percent of the image's width. */

@@ -1,7 +1,6 @@
 import type { Client, Caller } from '../lib/client.ts'
 import { secondsOf, type Clock } from '../lib/clock.ts'
-import type { Database } from '../storage/database/database.ts'
-import { VersionedCache } from '../storage/database/versioned-cache.ts'
+import { type Database, VersionedCache } from '../storage/database/database.ts'
 import { isImageHash, type ImageHash, type BlobRow } from './image-fields.ts'
 import type { Alias, Holder } from './links/link.ts'
 import { aliasTarget } from './queries-settings.ts'

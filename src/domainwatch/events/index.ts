@@ -6,8 +6,7 @@ import type { Filters } from '../filters.ts'
 import { concerns, eventOf, toJson, type ChangeReading, type Changes, type DomainEvent } from './event.ts'
 import { Gate } from '../../lib/gate.ts'
 import { accountClient } from '../../lib/client.ts'
-import type { Database } from '../../storage/database/database.ts'
-import { VersionedCache } from '../../storage/database/versioned-cache.ts'
+import { type Database, VersionedCache } from '../../storage/database/database.ts'
 import { atomFeed, type AtomFeed, entryOf } from './atom.ts'
 
 /** Distinct filters per page whose serialised text is cached. A text may be as large as its page. */

@@ -1,7 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
 import { secondsOf } from '../../lib/clock.ts'
 import { accountClient } from '../../lib/client.ts'
-import { VersionedCache } from '../../storage/database/versioned-cache.ts'
+import { VersionedCache } from '../../storage/database/database.ts'
 import type { Identity } from '../../http/auth/authenticator.ts'
 import { simpleEndpoint } from '../../http/endpoint.ts'
 import { flag, text, type Parameter } from '../../http/parameters.ts'
