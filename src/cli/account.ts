@@ -1,6 +1,6 @@
 import { createAccounts } from '../accounts/index.ts'
 import type { Flags } from '../server/config/config.ts'
-import { openDatabase } from '../server/open-database.ts'
+import { openDatabase } from '../storage/database/open.ts'
 import { limitsSet } from '../http/auth/audit.ts'
 import { systemClock } from '../lib/clock.ts'
 import {

@@ -117,6 +117,13 @@ function readOptions(command: CatalejoCommand): Options | undefined {
   return { config: result.config, positionals: command.args, own: flags, switches }
 }
 
+/** Returns a controller that aborts at SIGTERM or SIGINT. A second signal ends the process. */
+export function abortOnSignal(): AbortController {
+  const stopping = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
+  return stopping
+}
+
 const ALL_SETTINGS = `
 Every command takes all settings, as flags and from the environment (flags win).
 To list them: catalejo serve --help`

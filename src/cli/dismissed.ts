@@ -1,6 +1,6 @@
 import { systemClock } from '../lib/clock.ts'
 import { parseLabel } from '../lib/domain-names.ts'
-import { openDatabase } from '../server/open-database.ts'
+import { openDatabase } from '../storage/database/open.ts'
 import {
   DISMISSED_HEAD,
   dismissedLine,

@@ -1,7 +1,7 @@
 import { systemClock } from '../lib/clock.ts'
 import { asError } from '../lib/errors.ts'
 import { diagnose, LEVELS, type Finding, type Level } from '../server/doctor/index.ts'
-import { openDatabase } from '../server/open-database.ts'
+import { openDatabase } from '../storage/database/open.ts'
 import type { Options } from './command.ts'
 import { failureLine } from './output.ts'
 

@@ -18,9 +18,8 @@ import { createLog } from '../lib/log.ts'
 import { openImagestore } from '../imagestore/index.ts'
 import { exportImages, MANIFEST } from '../imagestore/export-images.ts'
 import { checkpointsOf } from './checkpoint.ts'
-import { abortOnSignal } from './instance.ts'
 import { fail, failureLine, usageFault, createProgress } from './output.ts'
-import type { Options } from './command.ts'
+import { abortOnSignal, type Options } from './command.ts'
 import { countOf } from '../lib/text.ts'
 
 /** Images that an interrupted import repeats at most. */

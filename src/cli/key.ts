@@ -1,6 +1,6 @@
 import { createAccounts } from '../accounts/index.ts'
 import type { Flags } from '../server/config/config.ts'
-import { openDatabase } from '../server/open-database.ts'
+import { openDatabase } from '../storage/database/open.ts'
 import { createdKey } from '../http/auth/audit.ts'
 import { systemClock } from '../lib/clock.ts'
 import {
@@ -17,7 +17,7 @@ import {
   parseScope,
 } from '../http/auth/key-limits.ts'
 import { record } from './audit.ts'
-import { upgrading } from './instance.ts'
+import { upgrading } from '../server/before-upgrade.ts'
 import { fail, usageFault } from './output.ts'
 import type { Options } from './command.ts'
 

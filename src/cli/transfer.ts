@@ -1,5 +1,11 @@
 import type { CopyResult } from '../operations/transfer/copy-images.ts'
-import { type InstanceLocation, recorded, Refusal, type RunKind } from '../operations/transfer/instance.ts'
+import {
+  type InstanceLocation,
+  openInstance,
+  recorded,
+  Refusal,
+  type RunKind,
+} from '../operations/transfer/instance.ts'
 import { migrate } from '../operations/transfer/migrate.ts'
 import { readManifest, snapshotsIn, type Manifest } from '../operations/transfer/manifest.ts'
 import { assertBackupFolder, openPlace, type BackupPlace } from '../operations/transfer/place.ts'
@@ -9,7 +15,6 @@ import { settings } from '../server/config/settings.ts'
 import { isBlobKey } from '../storage/blobs/blob-store.ts'
 import { parsePlace, S3_LOCATION_TAKES, type BackupLocation } from '../storage/blobs/s3/location.ts'
 import { fail, failureLine, usageFault, createProgress } from './output.ts'
-import { openInstance } from './instance.ts'
 import type { Options } from './command.ts'
 import type { Progress } from '../lib/progress.ts'
 import { countOf } from '../lib/text.ts'
@@ -26,7 +31,7 @@ export async function restoreCommand({ config, own, positionals }: Options): Pro
   if (address === undefined) return
   const advice = 'The restore is not complete. Run the same command again.'
   await withProgress(advice, async (progress) => {
-    const options = { open: openInstance, snapshot: own['snapshot'], progress }
+    const options = { snapshot: own['snapshot'], progress }
     const { images, manifest, rows } = await restore(address, config, options)
     console.log(`snapshot ${manifest.name}: ${countOf(rows, 'row')}; ${imagesText(images)}`)
     reportFaults(
@@ -43,7 +48,7 @@ export async function migrateCommand({ config, own, switches }: Options): Promis
   const advice = 'The copy is not complete. Run the same command again.'
   await withProgress(advice, async (progress) => {
     const force = switches.has('force')
-    const options = { open: openInstance, from: config, to, force, progress }
+    const options = { from: config, to, force, progress }
     const { rows, images, isOutdated } = await migrate(options)
     const parts = [
       ...(rows === undefined ? [] : [countOf(rows, 'row')]),
@@ -189,7 +194,7 @@ export async function drillBackup({ config, positionals }: Options): Promise<voi
     using progress = createProgress()
     try {
       const scratch = { data, databaseUrl: '', blobsUrl: undefined }
-      const options = { open: openInstance, snapshot: undefined, progress }
+      const options = { snapshot: undefined, progress }
       const { images, manifest, rows } = await restore(from, scratch, options)
       await using restored = await openInstance(scratch, { existing: true })
       await using live = await openInstance(config, { existing: true })

@@ -6,7 +6,7 @@ import { isKind, KINDS, type Verification, type VerifyOptions } from '../operati
 import { verify } from '../operations/verify.ts'
 import { recorded } from '../operations/transfer/instance.ts'
 import type { Config } from '../server/config/config.ts'
-import { openDatabase } from '../server/open-database.ts'
+import { openDatabase } from '../storage/database/open.ts'
 import { openBlobs } from '../storage/blobs/open.ts'
 import { Staging } from '../storage/blobs/staging.ts'
 import type { Database } from '../storage/database/database.ts'

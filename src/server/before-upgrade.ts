@@ -2,16 +2,14 @@ import { readdir, rm, stat, statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { isErrorCode } from '../lib/errors.ts'
 import { backup } from '../operations/transfer/backup.ts'
-import { Refusal, reportFault } from '../operations/transfer/instance.ts'
+import { openInstance, Refusal } from '../operations/transfer/instance.ts'
 import { readManifest, snapshotsIn } from '../operations/transfer/manifest.ts'
 import { openPlace } from '../operations/transfer/place.ts'
 import type { BackupLocation } from '../storage/blobs/s3/location.ts'
-import { openBlobs } from '../storage/blobs/open.ts'
-import { Staging } from '../storage/blobs/staging.ts'
 import { SCHEMA } from '../storage/database/migrations/index.ts'
 import { copySqlite, schemaVersionAt } from '../storage/database/sqlite/connection.ts'
+import type { OpenOptions } from '../storage/database/database.ts'
 import type { Config } from './config/config.ts'
-import { openDatabase } from './open-database.ts'
 
 interface Report {
   info(text: string): void
@@ -42,6 +40,15 @@ export const keepBeforeUpgrade =
     }
   }
 
+/** Options of commands that upgrade an older database: they keep it as it was, and report it. */
+export function upgrading(config: Config): Pick<OpenOptions, 'beforeMigration' | 'onMigrated'> {
+  const report = (text: string) => console.error(`catalejo: ${text}`)
+  return {
+    beforeMigration: keepBeforeUpgrade(config, { info: report, warn: report }),
+    onMigrated: (from, to) => report(`migrated the database from schema ${from} to ${to}`),
+  }
+}
+
 const COPY = /^before-schema-\d+\.db$/
 
 async function keepFile(data: string, schema: number, report: Report, skip: (reason: string) => void) {
@@ -67,11 +74,8 @@ async function keepSnapshot(config: Config, to: BackupLocation, schema: number, 
     if (typeof manifest === 'object' && manifest.upgradeTo === SCHEMA && manifest.schema < schema)
       return report.info(`snapshot ${name} is from before the upgrade that continues`)
   }
-  await using database = await openDatabase(config, { schema })
-  const staging = await Staging.open(join(resolve(config.data), 'staging'), { flush: false })
-  using blobs = await openBlobs(config.blobsUrl, join(resolve(config.data), 'blobs'), staging, reportFault)
+  await using instance = await openInstance(config, { schema })
   const progress = { begin() {}, add() {}, end() {} }
-  const instance = { blobs: blobs.store, database }
   const { manifest } = await backup(instance, config, to, {
     keep: config.backupKeep,
     upgradeFrom: schema,

@@ -29,7 +29,7 @@ import {
 import { lruCacheOfBytes } from '../lib/lru-cache.ts'
 import { keepBeforeUpgrade } from './before-upgrade.ts'
 import { createHealth, type Health } from './health.ts'
-import { openDatabase } from './open-database.ts'
+import { openDatabase } from '../storage/database/open.ts'
 import { Metrics } from '../http/observability.ts'
 
 /** The resources that the service uses, created once. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import sharp from 'sharp'
-import { openDatabase } from '../../src/server/open-database.ts'
+import { openDatabase } from '../../src/storage/database/open.ts'
 import { readConfig } from '../../src/server/config/config.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { touchImages } from '../../src/imagestore/queries.ts'

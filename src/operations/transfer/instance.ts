@@ -1,21 +1,21 @@
+import { join, resolve } from 'node:path'
 import { systemClock, type Clock } from '../../lib/clock.ts'
 import { asError } from '../../lib/errors.ts'
+import { makeFolder } from '../../lib/private-files.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
-import { reasonOf } from '../../storage/blobs/open.ts'
+import { openBlobs, reasonOf } from '../../storage/blobs/open.ts'
 import type { S3Location } from '../../storage/blobs/s3/location.ts'
-import type { Staging } from '../../storage/blobs/staging.ts'
+import { Staging } from '../../storage/blobs/staging.ts'
 import type { Database, Reader, OpenOptions } from '../../storage/database/database.ts'
 import { SCHEMA } from '../../storage/database/migrations/index.ts'
+import { openDatabase, type DatabaseLocation } from '../../storage/database/open.ts'
 import { countRows, toPages, type Contents, isCopied, getTables } from '../../storage/database/tables.ts'
 import { copyState, beginHold, endHold, prolongHold } from '../../storage/database/transfer-marks.ts'
 import { firstAccount, backupRuns, recordRun, type BackupRun, type RunKind } from '../queries.ts'
 import type { ImageBytes } from './copy-images.ts'
 
 /** Where an instance keeps its data. */
-export interface InstanceLocation {
-  readonly data: string
-  /** Empty for SQLite in `data`. */
-  readonly databaseUrl: string
+export interface InstanceLocation extends DatabaseLocation {
   /** Undefined for files in `data`. */
   readonly blobsUrl: S3Location | undefined
 }
@@ -28,14 +28,23 @@ export interface Instance extends AsyncDisposable {
 }
 
 /**
- * Opens an instance.
+ * Opens the database and images of an instance.
  * @param options `schema`: create or migrate the database up to this version only. `existing`: reject a database that does not
  *   exist or has another version
  */
-export type OpenInstance = (
+export async function openInstance(
   location: InstanceLocation,
-  options?: Pick<OpenOptions, 'schema' | 'existing'>,
-) => Promise<Instance>
+  options: Pick<OpenOptions, 'schema' | 'existing'> = {},
+): Promise<Instance> {
+  const data = resolve(location.data)
+  if (options.existing !== true) await makeFolder(data)
+  await using opening = new AsyncDisposableStack()
+  const database = opening.use(await openDatabase(location, options))
+  const staging = await Staging.open(join(data, 'staging'), { flush: location.blobsUrl === undefined })
+  const blobs = opening.use(await openBlobs(location.blobsUrl, join(data, 'blobs'), staging, reportFault))
+  const opened = opening.move()
+  return { database, blobs: blobs.store, staging, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
 
 /** Says in words for the operator why a command copies nothing. */
 export class Refusal extends Error {}

@@ -16,12 +16,11 @@ import {
   getOwner,
   type Instance,
   type InstanceLocation,
-  type OpenInstance,
+  openInstance,
   Refusal,
 } from './instance.ts'
 
 export interface Migration {
-  readonly open: OpenInstance
   readonly from: InstanceLocation
   readonly to: InstanceLocation
   /** Replaces the contents of the target, even if they belong to another instance. */
@@ -42,15 +41,15 @@ export interface Migrated {
  * Copies an instance to another database, another blob store, or both: a backup that is restored while it is read.
  * @throws Refusal
  */
-export async function migrate({ open, from, to, force, progress }: Migration): Promise<Migrated> {
+export async function migrate({ from, to, force, progress }: Migration): Promise<Migrated> {
   const moves = {
     database: databaseName(from) !== databaseName(to),
     images: imagesName(from) !== imagesName(to),
   }
   if (!moves.database && !moves.images)
     throw new Refusal('the target is the source: give --to-database-url, --to-blobs-url or --to-data')
-  await using source = await open(from, { existing: true })
-  await using target = await open(to)
+  await using source = await openInstance(from, { existing: true })
+  await using target = await openInstance(to)
   if (moves.database) {
     if (await isSame(source.database, target.database))
       throw new Refusal('both addresses are of the same database')

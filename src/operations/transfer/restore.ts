@@ -10,7 +10,7 @@ import {
   getImages,
   isReplaceable,
   type InstanceLocation,
-  type OpenInstance,
+  openInstance,
   Refusal,
   type Instance,
 } from './instance.ts'
@@ -20,7 +20,6 @@ import type { BackupLocation } from '../../storage/blobs/s3/location.ts'
 import { checkFiles, getContents } from './table-files.ts'
 
 export interface RestoreOptions {
-  readonly open: OpenInstance
   /** Undefined for the newest one. */
   readonly snapshot: string | undefined
   readonly progress: Progress
@@ -55,7 +54,7 @@ export async function restore(
   to: InstanceLocation,
   options: RestoreOptions,
 ): Promise<Restored> {
-  const { open, snapshot, progress } = options
+  const { snapshot, progress } = options
   if (await overlapsInstance(from, to))
     throw new Refusal('the backups cannot be stored with the data or images of the instance')
   await assertBackupFolder(from)
@@ -72,7 +71,7 @@ export async function restore(
   if (faults.length > 0) throw unusable(...faults)
 
   const restored = await fill(to, place, manifest, options)
-  if (manifest.schema < SCHEMA) await (await open(to))[Symbol.asyncDispose]()
+  if (manifest.schema < SCHEMA) await (await openInstance(to))[Symbol.asyncDispose]()
   return restored
 }
 
@@ -80,7 +79,7 @@ async function fill(
   to: InstanceLocation,
   place: BackupPlace,
   manifest: Manifest,
-  { open, progress }: RestoreOptions,
+  { progress }: RestoreOptions,
 ): Promise<Restored> {
   const {
     images: { count },
@@ -88,7 +87,7 @@ async function fill(
     schema,
   } = manifest
   // Restored with the schema of the snapshot, and migrated afterwards.
-  await using instance = await open(to, { schema })
+  await using instance = await openInstance(to, { schema })
   const { database } = instance
   if ((await schemaOf(database)) > schema)
     throw new Refusal('the database has a newer schema than the snapshot: give an empty one')
