@@ -7,8 +7,14 @@ import {
   type RunKind,
 } from '../operations/transfer/instance.ts'
 import { migrate } from '../operations/transfer/migrate.ts'
-import { readManifest, snapshotsIn, type Manifest } from '../operations/transfer/manifest.ts'
-import { assertBackupFolder, openPlace, type BackupPlace } from '../operations/transfer/place.ts'
+import {
+  assertBackupFolder,
+  openPlace,
+  type BackupPlace,
+  readManifest,
+  snapshotsIn,
+  type Manifest,
+} from '../operations/transfer/place.ts'
 import { restore, compareSample, UnusableSnapshot } from '../operations/transfer/restore.ts'
 import type { Config, Flags } from '../server/config/config.ts'
 import { settings } from '../server/config/settings.ts'

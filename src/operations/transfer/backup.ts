@@ -12,6 +12,9 @@ import {
   Refusal,
 } from './instance.ts'
 import {
+  openPlace,
+  overlapsInstance,
+  type BackupPlace,
   manifestFile,
   newManifest,
   readManifest,
@@ -19,8 +22,7 @@ import {
   writeManifest,
   type Manifest,
   type TableBackup,
-} from './manifest.ts'
-import { openPlace, overlapsInstance, type BackupPlace } from './place.ts'
+} from './place.ts'
 import type { BackupLocation } from '../../storage/blobs/s3/location.ts'
 import { getContents, writeTable } from './table-files.ts'
 

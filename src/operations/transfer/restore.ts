@@ -14,8 +14,15 @@ import {
   Refusal,
   type Instance,
 } from './instance.ts'
-import { readManifest, snapshotsIn, type Manifest } from './manifest.ts'
-import { assertBackupFolder, openPlace, overlapsInstance, type BackupPlace } from './place.ts'
+import {
+  assertBackupFolder,
+  openPlace,
+  overlapsInstance,
+  type BackupPlace,
+  readManifest,
+  snapshotsIn,
+  type Manifest,
+} from './place.ts'
 import type { BackupLocation } from '../../storage/blobs/s3/location.ts'
 import { checkFiles, getContents } from './table-files.ts'
 

@@ -7,8 +7,7 @@ import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob
 import { type Table, PAGE_ROWS, type Contents } from '../../storage/database/tables.ts'
 import type { Progress } from '../../lib/progress.ts'
 import { getImages, toRows } from './instance.ts'
-import type { Manifest, TableFile } from './manifest.ts'
-import type { BackupPlace } from './place.ts'
+import type { BackupPlace, Manifest, TableFile } from './place.ts'
 
 /** Pages per file: object stores accept files of a few gigabytes only. */
 const FILE_PAGES = 500
