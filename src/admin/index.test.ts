@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FigureHistory } from './figures.ts'
+import { FigureHistory } from './index.ts'
 
 test('keeps a sample of each minute of the last hour, oldest first', async () => {
   let value = 0
