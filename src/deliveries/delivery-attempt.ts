@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomBytes } from 'node:crypto'
 import { addAbortListener } from 'node:events'
+import { integer, nullable, string } from '../http/openapi/json-schema.ts'
 import { type Client, accountClient } from '../lib/client.ts'
 import { Gate, type GateOptions } from '../lib/gate.ts'
 import { RateLimit } from '../lib/rate-limit.ts'
@@ -181,3 +182,49 @@ export function toAttempt(outcome: Outcome, state: queries.DeliveryState, ms: nu
   const error = outcome.kind === 'delivered' ? null : outcome.error
   return { state, code: outcome.code, ms: Math.round(ms), error }
 }
+
+/** The state of deliveries to one destination. */
+export const deliveryStateFields = {
+  state: string({
+    enum: ['active', 'dead'],
+    description: '`active`: changes are delivered. `dead`: deliveries were abandoned',
+  }),
+  pending: integer({ minimum: 0, maximum: 1, description: 'Whether a delivery is in progress' }),
+  attempts: integer('Failed attempts of the delivery in progress'),
+  next_attempt: nullable(string('Time of the next attempt')),
+  last_delivery: nullable(string('Time of the last successful delivery')),
+  last_error: nullable(string('Last error since the last successful delivery')),
+  last_error_at: nullable(string('Time of the last error')),
+}
+
+export const DELIVERY_STATE_EXAMPLE = {
+  state: 'active',
+  pending: 0,
+  attempts: 0,
+  next_attempt: null,
+  last_delivery: '2026-01-06T09:00:01.250Z',
+  last_error: null,
+  last_error_at: null,
+}
+
+type DeliveryState = Pick<
+  queries.DestinationRow,
+  'state' | 'attempts' | 'next_at' | 'delivered_at' | 'last_error' | 'last_error_at' | 'delivery_id'
+>
+
+export const toDeliveryState = (row: DeliveryState) => ({
+  state: row.state,
+  pending: row.delivery_id === null ? 0 : 1,
+  attempts: row.attempts,
+  next_attempt: isRetried(row) ? iso(row.next_at) : null,
+  last_delivery: isoOrNull(row.delivered_at),
+  last_error: row.last_error,
+  last_error_at: isoOrNull(row.last_error_at),
+})
+
+/** Without a pending delivery, `next_at` is the time of a digest. */
+export const isRetried = ({ state, next_at, delivery_id }: DeliveryState): boolean =>
+  state === 'active' && next_at > 0 && delivery_id !== null
+
+export const iso = (time: number) => new Date(time).toISOString()
+export const isoOrNull = (time: number | null | undefined) => (typeof time === 'number' ? iso(time) : null)

@@ -1,4 +1,3 @@
-import { iso, isoOrNull, isRetried, toDeliveryState } from '../../deliveries/delivery-state.ts'
 import type { Channels, Channel } from './message.ts'
 import { type Outcome, CHANNEL_NAMES, type Destination, failure } from '../../deliveries/transport.ts'
 import {
@@ -18,7 +17,15 @@ import { isStorable } from '../../lib/text.ts'
 import { tooManyRequests } from '../../lib/errors.ts'
 import { Gate } from '../../lib/gate.ts'
 import { RateLimit } from '../../lib/rate-limit.ts'
-import { attempt, newDeliveryId, type AttemptContext } from '../../deliveries/delivery-attempt.ts'
+import {
+  attempt,
+  newDeliveryId,
+  type AttemptContext,
+  iso,
+  isoOrNull,
+  isRetried,
+  toDeliveryState,
+} from '../../deliveries/delivery-attempt.ts'
 import { writeOne } from '../../deliveries/change-pages.ts'
 import { notifiedWatch } from './watch-filters.ts'
 

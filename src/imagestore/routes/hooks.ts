@@ -3,8 +3,8 @@ import {
   deliveryStateFields,
   iso,
   toDeliveryState,
-  webhook,
-} from '../../deliveries/delivery-state.ts'
+} from '../../deliveries/delivery-attempt.ts'
+import { webhook } from '../../deliveries/webhook.ts'
 import { MAX_ADDRESS_CHARACTERS } from '../../deliveries/http-client.ts'
 import { simpleEndpoint } from '../../http/endpoint.ts'
 import { missingParameter } from '../../http/errors.ts'
