@@ -5,7 +5,7 @@ import { logState } from '../storage/database/changes/change-log.ts'
 import { VERSION } from '../lib/version.ts'
 import type { Context } from './context.ts'
 import { clockStepMs } from './doctor/index.ts'
-import { deadDestinationsByChannel } from './doctor/queries.ts'
+import { deadDestinations } from '../operations/queries.ts'
 
 /** Adds what alerts are about beyond single requests: version, clock, disk, the log of changes, destinations and backups. */
 export function measureInstance(context: Context): void {
@@ -38,8 +38,10 @@ export function measureInstance(context: Context): void {
     { isShared: true },
   )
   const readDead = async () => {
-    const rows = await database.all(deadDestinationsByChannel())
-    return new Map(rows.map(({ channel, count }) => [channel, count]))
+    const counts = new Map<string, number>()
+    for (const { channel } of await database.all(deadDestinations()))
+      counts.set(channel, (counts.get(channel) ?? 0) + 1)
+    return counts
   }
   metrics.measure(
     { catalejo_watch_destinations_dead: ['Destinations of watches whose messages were given up', readDead] },

@@ -9,7 +9,7 @@ import { SCHEMA } from '../../storage/database/migrations/index.ts'
 import { schemaOf } from '../../storage/database/transfer-marks.ts'
 import type { Config } from '../config/config.ts'
 import { fail, ok, warn, type Check, type Look, type Result } from './finding.ts'
-import { deadDestinations, serverState } from './queries.ts'
+import { deadDestinations, serverState } from '../../operations/queries.ts'
 
 /** Connections of one process besides those of the setting: LISTEN, a snapshot, a command. */
 const FURTHER_CONNECTIONS = 4

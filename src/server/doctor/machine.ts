@@ -13,7 +13,7 @@ import type { Database } from '../../storage/database/database.ts'
 import type { Config } from '../config/config.ts'
 import { fail, ok, warn, type Check, type Look } from './finding.ts'
 import { addressAtPort, readMetric } from './network.ts'
-import { latestChange, serverState } from './queries.ts'
+import { latestChange, serverState } from '../../operations/queries.ts'
 
 const MIB = 2 ** 20
 const GIB = 2 ** 30
