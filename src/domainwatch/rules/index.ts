@@ -18,11 +18,10 @@ import {
 import type { ActiveRule, RuleProperties, RuleRow } from './queries.ts'
 import { toChange, DOMAIN_FIELDS, type Change } from '../../storage/database/changes/change.ts'
 import { encodeRows } from '../../storage/database/batch.ts'
-import type { Transaction, Database, Reader } from '../../storage/database/database.ts'
+import { type Transaction, type Database, type Reader, randomId } from '../../storage/database/database.ts'
 import { type Dialect, lockInstance } from '../../storage/database/dialect.ts'
 import type { SplitName } from '../words.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { randomId } from '../../lib/random-id.ts'
 import { domainErrors } from '../errors.ts'
 import * as queries from './queries.ts'
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { LRUCache } from 'lru-cache'
 import { type Client, accountClient } from '../../lib/client.ts'
 import { Gate, SharedGate } from '../../lib/gate.ts'
@@ -231,3 +232,6 @@ export class VersionedCache<V extends {}> {
     return value
   }
 }
+
+/** Returns an id for a row, of 12 characters (72 bits) that nobody can guess: letters, digits, `-` and `_`. */
+export const randomId = (): string => randomBytes(9).toString('base64url')
