@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { HttpError, asError } from '../lib/errors.ts'
-import type { Progress, ProgressUnit } from '../lib/progress.ts'
+import type { Progress, ProgressUnit } from '../lib/concurrency.ts'
 import { suggestion } from '../lib/text.ts'
 import { reasonOf } from '../storage/blobs/open.ts'
 import { StorageFault } from '../storage/database/faults.ts'

@@ -1,5 +1,5 @@
 import { systemClock } from '../../lib/clock.ts'
-import type { Progress } from '../../lib/progress.ts'
+import type { Progress } from '../../lib/concurrency.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { copyImages, type CopyResult } from './copy-images.ts'
 import {

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Staging } from '../../storage/blobs/staging.ts'
-import { forEachConcurrent, withRetries } from '../../lib/concurrency.ts'
+import { forEachConcurrent, withRetries, type Progress } from '../../lib/concurrency.ts'
 import { hashOfDigest } from '../../imagestore/image-fields.ts'
 import { verifyBlob } from '../../imagestore/verify-blob.ts'
-import type { Progress } from '../../lib/progress.ts'
 
 /** Images copied concurrently. */
 const CONCURRENCY = 8

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
-import type { Progress } from '../../lib/progress.ts'
+import type { Progress } from '../../lib/concurrency.ts'
 import { logState } from '../../storage/database/changes/change-log.ts'
 import type { Database, Reader } from '../../storage/database/database.ts'
 import { SCHEMA } from '../../storage/database/migrations/index.ts'

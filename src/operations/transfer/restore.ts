@@ -1,6 +1,6 @@
 import { isLost } from '../../imagestore/blobs.ts'
 import { verifyBlob } from '../../imagestore/verify-blob.ts'
-import type { Progress } from '../../lib/progress.ts'
+import type { Progress } from '../../lib/concurrency.ts'
 import { SCHEMA } from '../../storage/database/migrations/index.ts'
 import { replaceContents, getTables } from '../../storage/database/tables.ts'
 import { schemaOf, setCopyState } from '../../storage/database/transfer-marks.ts'

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { Progress } from '../../lib/progress.ts'
+import type { Progress } from '../../lib/concurrency.ts'
 import type { Columns, ValueType } from './batch.ts'
 import type { Database, Reader, Transaction } from './database.ts'
 import type { Dialect } from './dialect.ts'
