@@ -213,7 +213,7 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .flag('--fields <FIELDS>', 'additional fields: all, or a list separated by commas such as seen,note,tags')
     .settings([...DATABASE, 'time-zone'])
     .examples('catalejo export > domains.csv', 'catalejo export --fields all > domains.csv')
-    .runs(async () => (await import('./export.ts')).exportAll)
+    .runs(async () => (await import('./domains.ts')).exportAll)
   program
     .command('lists')
     .summary('repair what lists of the registry have changed')
@@ -244,7 +244,7 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .flag('--search <TEXT>', 'only names that contain all words of this text')
     .settings(DATABASE)
     .examples('catalejo dismissed list > dismissed.csv', 'catalejo dismissed list --search casa')
-    .runs(async () => (await import('./dismissed.ts')).listDismissed)
+    .runs(async () => (await import('./domains.ts')).listDismissed)
   dismissed
     .command('forget')
     .summary('allow lists of the registry to record names again')
@@ -252,7 +252,7 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .argument('<NAME...>', 'names, with or without .cl')
     .settings(DATABASE)
     .examples('catalejo dismissed forget ejemplo.cl')
-    .runs(async () => (await import('./dismissed.ts')).forgetDismissed)
+    .runs(async () => (await import('./domains.ts')).forgetDismissed)
   program
     .command('changes')
     .summary('print changes as JSON lines')
@@ -263,7 +263,7 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .flag('--follow <YES|NO>', 'also wait for new changes', { values: ['yes', 'no'], default: 'no' })
     .settings(DATABASE)
     .examples('catalejo changes', 'catalejo changes --follow yes')
-    .runs(async () => (await import('./export.ts')).changes)
+    .runs(async () => (await import('./domains.ts')).changes)
 }
 
 function defineMaintenanceCommands(program: CatalejoCommand): void {
@@ -276,7 +276,7 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
     .option('--json', 'print the findings as one JSON array')
     .settings('all')
     .examples('catalejo doctor', 'catalejo doctor --json')
-    .runs(async () => (await import('./doctor.ts')).doctor)
+    .runs(async () => (await import('./checks.ts')).doctor)
   program
     .command('audit')
     .summary('print who did what')
@@ -298,7 +298,7 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
     .flag('--examples <N>', 'maximum number of listed faults of each kind', { default: '10' })
     .settings(STORES)
     .examples('catalejo verify', 'catalejo verify --repair')
-    .runs(async () => (await import('./verify.ts')).verifyCommand)
+    .runs(async () => (await import('./checks.ts')).verifyCommand)
   verify.settingsExitCode = COULD_NOT_VERIFY
   program
     .command('migrate')

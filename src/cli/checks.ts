@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { systemClock } from '../lib/clock.ts'
+import { asError } from '../lib/errors.ts'
 import { countOf } from '../lib/text.ts'
 import { isKind, KINDS, type Verification, type VerifyOptions } from '../operations/check-database.ts'
 import { verify } from '../operations/verify.ts'
 import { recorded } from '../operations/transfer/instance.ts'
 import type { Config } from '../server/config/config.ts'
 import { openDatabase } from '../storage/database/open.ts'
+import { diagnose, LEVELS, type Finding, type Level } from '../server/doctor/index.ts'
 import { openBlobs } from '../storage/blobs/open.ts'
 import { Staging } from '../storage/blobs/staging.ts'
 import type { Database } from '../storage/database/database.ts'
@@ -84,3 +86,25 @@ function summary(verified: Verification, repair: boolean): string {
   lines.push(faultsText(verified) ?? 'no faults')
   return `${lines.join('\n')}\n`
 }
+
+/** Longer than a server takes that has just been started, shorter than a person waits. */
+const DATABASE_TIMEOUT_MS = 5_000
+
+/** `catalejo doctor [--json]`. Exits with 0, with 1 if there are warnings, and with 2 if there are failures. */
+export async function doctor({ config, switches }: Options): Promise<void> {
+  const database = await openDatabase(config, { existing: true, startTimeoutMs: DATABASE_TIMEOUT_MS }).catch(
+    (error: unknown) => new Error(failureLine(error), { cause: asError(error) }),
+  )
+  try {
+    const findings = await diagnose(config, database, systemClock)
+    console.log(switches.has('json') ? JSON.stringify(findings) : findings.map(toLine).join('\n'))
+    process.exitCode = Math.max(...findings.map(({ level }) => LEVELS.indexOf(level)))
+  } finally {
+    if (!(database instanceof Error)) await database.close()
+  }
+}
+
+const LABELS = { ok: 'ok  ', warn: 'warn', fail: 'fail' } satisfies Record<Level, string>
+
+const toLine = ({ check, level, mend, text }: Finding): string =>
+  `${LABELS[level]}  ${check}: ${text}${mend === null ? '' : ` → ${mend}`}`

@@ -2,9 +2,18 @@ import { EXPORT_FORMATS, exportText, type ExportedRecord } from '../domainwatch/
 import { Interest, NameIndex, Rules } from '../domainwatch/index.ts'
 import { isExpired } from '../domainwatch/limits.ts'
 import { recordsAfter } from '../domainwatch/queries-records.ts'
+import {
+  DISMISSED_HEAD,
+  dismissedLine,
+  forgetNames,
+  readDismissed,
+  type DismissedRow,
+} from '../domainwatch/queries-dismissed.ts'
+import { bareName } from '../domainwatch/import/format.ts'
 import { FIELD_NAMES, fieldsParameter, RecordFields, type FieldName } from '../domainwatch/record-fields.ts'
 import { readDictionary } from '../domainwatch/words.ts'
 import { InterruptibleSleep, systemClock } from '../lib/clock.ts'
+import { parseLabel } from '../lib/domain-names.ts'
 import { Gate } from '../lib/gate.ts'
 import { POOLS } from '../lib/limits.ts'
 import { createTasks } from '../lib/tasks.ts'
@@ -12,10 +21,11 @@ import { openDatabase } from '../storage/database/open.ts'
 import type { ChangeLog } from '../storage/database/changes/change-log.ts'
 import type { Change } from '../storage/database/changes/change.ts'
 import type { Database } from '../storage/database/database.ts'
+import { record } from './audit.ts'
 import { abortOnSignal, type Options } from './command.ts'
 import { usageFault, printAll } from './output.ts'
 
-/** Records read at a time. */
+/** Records or names read at a time. */
 const PART = 2_000
 const INDEX_THREADS = 2
 const OF_OTHERS: ReadonlySet<FieldName> = new Set(['demand', 'twins', 'interest', 'because'])
@@ -99,4 +109,34 @@ const line = (change: Change): string => `${JSON.stringify(change)}\n`
 function reportGap(): void {
   console.error('catalejo: the changes after this cursor were deleted; start without --since')
   process.exitCode = 3
+}
+
+/** `catalejo dismissed list`: prints dismissed names as CSV, those dismissed last first. Works while the service runs. */
+export async function listDismissed({ config, own }: Options): Promise<void> {
+  await using database = await openDatabase(config, { existing: true })
+  await printAll(allDismissed(database, own['search'] ?? ''))
+}
+
+async function* allDismissed(database: Database, search: string): AsyncGenerator<string> {
+  yield DISMISSED_HEAD
+  for (let after: DismissedRow | undefined; ;) {
+    const rows = await readDismissed(database, database.scanner, search, after, PART)
+    yield rows.map(dismissedLine).join('')
+    after = rows.at(-1)
+    if (after === undefined || rows.length < PART) return
+  }
+}
+
+/** `catalejo dismissed forget NAME…`: lists of the registry record the names again. Works while the service runs. */
+export async function forgetDismissed({ config, positionals }: Options): Promise<void> {
+  const names: string[] = []
+  for (const text of positionals) {
+    const label = parseLabel(bareName(text))
+    if (!label.ok) return usageFault(`not a .cl name: ${text}`)
+    names.push(label.name)
+  }
+  await using database = await openDatabase(config, { existing: true })
+  const count = await forgetNames(database, systemClock, names)
+  await record(database, 'dismissed.forget', names.join(' '))
+  console.log(`${count} forgotten`)
 }
