@@ -1,3 +1,5 @@
+import { parseDuration } from '../../lib/units.ts'
+
 export const SERVICES = ['domainwatch', 'imagestore', 'admin'] as const
 export type Service = (typeof SERVICES)[number]
 
@@ -65,7 +67,6 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-const LIFETIMES: Readonly<Record<string, number>> = { m: MINUTE, h: HOUR, d: DAY }
 export const MAX_LIFETIME_DAYS = 3_650
 const MAX_LIFETIME_MS = MAX_LIFETIME_DAYS * DAY
 
@@ -80,9 +81,8 @@ export function parseScope(text: string, service: Service): Scope | undefined {
 
 /** Parses a lifetime such as `30m`, `12h` or `90d`, from 1 minute to 3,650 days, to milliseconds. Undefined for anything else. */
 export function parseLifetime(text: string): number | undefined {
-  const [, digits, unit = ''] = /^([1-9]\d{0,7})([mhd])$/.exec(text) ?? []
-  const lifetime = Number(digits) * (LIFETIMES[unit] ?? NaN)
-  return lifetime <= MAX_LIFETIME_MS ? lifetime : undefined
+  const lifetime = /^[1-9]\d{0,7}[mhd]$/.test(text) ? parseDuration(text, 'm') : undefined
+  return lifetime !== undefined && lifetime <= MAX_LIFETIME_MS ? lifetime : undefined
 }
 
 /** Parses a rate such as `5/s`, `60/min`, `1000/h` or `10000/day`. Undefined for anything else. */
