@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import type { Hash } from 'node:crypto'
 
 /** Decodes UTF-8 exactly, byte order mark included. Undefined if `bytes` is not valid UTF-8. */
 export function decodeUtf8(bytes: Buffer): string | undefined {
@@ -40,4 +41,15 @@ export function ownsBuffer<Bytes extends Uint8Array>(bytes: Bytes): bytes is Byt
  */
 export function releaseBuffer(bytes: Uint8Array): void {
   if (ownsBuffer(bytes) && !bytes.buffer.detached) bytes.buffer.transfer(0)
+}
+
+/** Yields the chunks of a stream, and adds them to a digest. */
+export async function* digested(
+  chunks: AsyncIterable<Uint8Array>,
+  digest: Hash,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of chunks) {
+    digest.update(chunk)
+    yield chunk
+  }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Staging } from '../../storage/blobs/staging.ts'
+import { digested } from '../../lib/bytes.ts'
 import { forEachConcurrent, withRetries, type Progress } from '../../lib/concurrency.ts'
 import { hashOfDigest } from '../../imagestore/image-fields.ts'
 import { verifyBlob } from '../../imagestore/verify-blob.ts'
@@ -89,13 +90,7 @@ async function copy(
   const body = await openImage(image, source)
   if (body === 'missing' || body === 'damaged') return body
   const digest = createHash('sha256')
-  async function* tapped(chunks: Readable) {
-    for await (const chunk of chunks) {
-      digest.update(chunk)
-      yield chunk
-    }
-  }
-  await using staged = await target.staging.write(tapped(body))
+  await using staged = await target.staging.write(digested(body, digest))
   if (hashOfDigest(digest.digest()) !== image.hash) return 'damaged'
   // Stores do not overwrite a key.
   if (state === 'damaged') await target.blobs.remove(image.key)

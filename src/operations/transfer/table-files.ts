@@ -1,7 +1,8 @@
-import { createHash, type Hash } from 'node:crypto'
-import { pipeline, Readable, Transform } from 'node:stream'
+import { createHash } from 'node:crypto'
+import { pipeline, Readable } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
 import { verifyBlob } from '../../imagestore/verify-blob.ts'
+import { digested } from '../../lib/bytes.ts'
 import { forEachConcurrent, type Progress } from '../../lib/concurrency.ts'
 import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import { type Table, PAGE_ROWS, type Contents } from '../../storage/database/tables.ts'
@@ -50,13 +51,8 @@ export async function writeTable(
     const name = `${snapshot}-${table.name}-${files.length + 1}.ndjson.gz`
     const digest = createHash('sha256')
     // A failure reaches the reader of the end of the pipeline.
-    const compressed = pipeline(
-      Readable.from(lines()),
-      createGzip({ level: GZIP_LEVEL }),
-      hashing(digest),
-      () => {},
-    )
-    await using staged = await staging.write(compressed)
+    const compressed = pipeline(Readable.from(lines()), createGzip({ level: GZIP_LEVEL }), () => {})
+    await using staged = await staging.write(digested(compressed, digest))
     await tables.put(name, staged)
     files.push({ name, rows: count, bytes: staged.size, sha256: digest.digest('hex') })
   }
@@ -85,7 +81,7 @@ export async function checkFiles(
   progress.begin('files', files.length)
   for (const file of files) {
     try {
-      for await (const _ of await openFile(place.tables, file));
+      for await (const _ of toBytes(place.tables, file));
     } catch (error) {
       if (!(error instanceof FileFault)) throw error
       faults.push(error.message)
@@ -127,7 +123,7 @@ async function checkKeys(contents: Contents): Promise<string[]> {
 }
 
 async function* toPages(tables: BlobStore, file: TableFile): AsyncGenerator<readonly string[]> {
-  const text = pipeline(await openFile(tables, file), createGunzip(), () => {})
+  const text = pipeline(Readable.from(toBytes(tables, file)), createGunzip(), () => {})
   text.setEncoding('utf8')
   let rest = ''
   let lines: string[] = []
@@ -144,30 +140,13 @@ async function* toPages(tables: BlobStore, file: TableFile): AsyncGenerator<read
   if (lines.length > 0) yield lines
 }
 
-/** Opens a file. Its body fails at the end if its digest differs. */
-async function openFile(tables: BlobStore, { name, bytes, sha256 }: TableFile): Promise<Readable> {
-  let body: Readable | undefined
-  try {
-    body = await tables.stream(name, 0, bytes - 1)
-  } catch (error) {
-    if (error instanceof BlobDamaged) throw new FileFault(name, 'damaged')
-    throw error
-  }
+/** Yields the bytes of a file, and fails at its end if its digest differs. */
+async function* toBytes(tables: BlobStore, { name, bytes, sha256 }: TableFile): AsyncGenerator<Uint8Array> {
+  const body = await tables.stream(name, 0, bytes - 1).catch((error: unknown) => {
+    throw error instanceof BlobDamaged ? new FileFault(name, 'damaged') : error
+  })
   if (body === undefined) throw new FileFault(name, 'missing')
   const digest = createHash('sha256')
-  const verify = hashing(digest, () =>
-    digest.digest('hex') === sha256 ? null : new FileFault(name, 'damaged'),
-  )
-  return pipeline(body, verify, () => {})
-}
-
-/** Passes chunks on, and adds them to the digest. @param check returns an error for the end of the stream */
-function hashing(digest: Hash, check: () => Error | null = () => null): Transform {
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      digest.update(chunk)
-      done(null, chunk)
-    },
-    flush: (done) => done(check()),
-  })
+  yield* digested(body, digest)
+  if (digest.digest('hex') !== sha256) throw new FileFault(name, 'damaged')
 }

@@ -3,6 +3,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { PassThrough, pipeline, Readable } from 'node:stream'
 import { pipeline as finished } from 'node:stream/promises'
 import { CopyObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
+import { digested } from '../../../lib/bytes.ts'
 import { SERVICE, type Caller } from '../../../lib/client.ts'
 import { Gate, SharedGate } from '../../../lib/gate.ts'
 import { createFileStream } from '../../../lib/private-files.ts'
@@ -64,15 +65,9 @@ export function openS3Blobs(
     const found = await requests.get(key, operation, size === undefined ? {} : { size })
     if (found === undefined) return undefined
     const digest = createHash('sha256')
-    async function* tapped(chunks: Readable) {
-      for await (const chunk of chunks) {
-        digest.update(chunk)
-        yield chunk
-      }
-    }
     const path = staging.freshPath()
     try {
-      await finished(found.body, tapped, createFileStream(path))
+      await finished(found.body, (chunks) => digested(chunks, digest), createFileStream(path))
       assertContent(key, found, digest.digest('hex'))
       return path
     } catch (error) {
