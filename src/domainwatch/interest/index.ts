@@ -5,18 +5,17 @@ import { withTimeout } from '../../lib/concurrency.ts'
 import { OverloadError } from '../../lib/errors.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
 import { TimeSlice } from '../../lib/name-index/index.ts'
-import { BACKGROUND_TASK_TIMEOUT_MS, type Tasks } from '../../lib/tasks.ts'
+import type { Tasks } from '../../lib/tasks.ts'
 import type { Database, Reader } from '../../storage/database/database.ts'
 import { lockInstance } from '../../storage/database/dialect.ts'
 import { domainErrors, type MissingDecisions } from '../errors.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { splitTags } from '../filtered-record.ts'
-import type { GivenDecision, Input, Output } from '../tasks/learn.ts'
+import { trainInThread, type GivenDecision } from '../tasks/scores.ts'
 import type { Dictionary } from '../words.ts'
 import { InterestModel, type TrainedModel } from './model.ts'
 import * as queries from './queries.ts'
 import type { DecisionRow } from './queries.ts'
-import { LEARN } from './scores.ts'
 
 /** Decisions that a first model needs. */
 const MIN_OF_EACH = 10
@@ -119,14 +118,9 @@ export class Interest {
     const rows = [...wanted, ...unwanted]
     // The index knows what other records say of the names.
     await nameIndex.current()
-    const input: Input = {
-      kind: 'train',
-      decisions: await this.#given(rows),
-      demand: nameIndex.commonWords(),
-      words: dictionary.trie,
-    }
-    const options = { timeoutMs: BACKGROUND_TASK_TIMEOUT_MS }
-    const model = JSON.stringify(await tasks.run<Input, Output['train']>(LEARN, input, options))
+    const decisions = await this.#given(rows)
+    const training = { decisions, demand: nameIndex.commonWords(), words: dictionary.trie }
+    const model = JSON.stringify(await trainInThread(tasks, training))
     const row = {
       id: hash('sha256', model).slice(0, ID_DIGITS),
       trained_at: clock.now(),

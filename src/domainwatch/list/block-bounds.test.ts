@@ -6,7 +6,7 @@ import { finishNow, TimeSlice, type EntryKey } from '../../lib/name-index/index.
 import { FilterContext, splitTags } from '../filtered-record.ts'
 import { parseFilters, readFilters, type Filters } from '../filters.ts'
 import { getScores, InterestModel } from '../interest/model.ts'
-import { Ranking } from '../interest/scores.ts'
+import { Ranking } from '../tasks/scores.ts'
 import { train } from '../interest/learning.ts'
 import type { ListPage } from './cursor.ts'
 import { Demand } from './signals.ts'

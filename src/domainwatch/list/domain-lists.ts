@@ -16,7 +16,7 @@ import {
 import { hitsToJson, nameOfHit, RecordOfHit } from './hits.ts'
 import type { Interest } from '../interest/index.ts'
 import type { InterestModel } from '../interest/model.ts'
-import type { Ranking } from '../interest/scores.ts'
+import type { Ranking } from '../tasks/scores.ts'
 import { findPage } from './search.ts'
 import { choice, integer, type Values } from '../../http/parameters.ts'
 import type { ExportedRecord } from '../export.ts'

@@ -9,14 +9,14 @@ import { Follower } from '../../storage/database/changes/follower.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { StorageFault } from '../../storage/database/faults.ts'
 import { FilterContext, type NameSignals } from '../filtered-record.ts'
-import type { BuiltRecords } from '../tasks/build-columns.ts'
+import { IndexBuilder, type BuiltRecords } from '../tasks/index-builder.ts'
+import { recordsAsText } from '../queries-records.ts'
 import type { Filters } from '../filters.ts'
 import type { Rules, RuleSet } from '../rules/index.ts'
 import type { Dictionary } from '../words.ts'
 import { Demand, firstTwins, hasBoughtTwin } from './signals.ts'
 import type { InterestModel } from '../interest/model.ts'
-import { Scores } from '../interest/scores.ts'
-import { IndexBuilder, readAllRecords } from './index-builder.ts'
+import { Scores } from '../tasks/scores.ts'
 import { ReadYourWrites, type WriteRange } from './read-your-writes.ts'
 import type { IndexSegments } from './search.ts'
 
@@ -372,4 +372,18 @@ export class NameIndex {
 /** Returns the maximum number of changes to follow, by the number of records. */
 function maxChangesBehind(records: number): number {
   return Math.max(MIN_MAX_BEHIND, Math.floor(records * MAX_PART_BEHIND))
+}
+
+/** Records read at a time: some 20 ms on the shared connection, and 2 MB of text. More would take hundreds of megabytes meanwhile. */
+const CHUNK = 16_384
+
+/** Reads all records while `isWanted`, as texts of `recordsAsText`. */
+async function* readAllRecords(database: Database, isWanted: () => boolean): AsyncGenerator<string> {
+  for (let after = ''; isWanted();) {
+    const chunk = await database.scanner.first(recordsAsText(database.dialect, after, CHUNK))
+    if (chunk === undefined || chunk.last === null || chunk.text === null) return
+    yield chunk.text
+    if (chunk.count < CHUNK) return
+    after = chunk.last
+  }
 }

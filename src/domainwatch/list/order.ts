@@ -10,7 +10,7 @@ import { choice, type Parameter } from '../../http/parameters.ts'
 import { type FilterContext, canObject, objectionsSince } from '../filtered-record.ts'
 import type { Filters } from '../filters.ts'
 import { RecordOfHit } from './hits.ts'
-import type { Ranking } from '../interest/scores.ts'
+import type { Ranking } from '../tasks/scores.ts'
 
 /** The columns that lists are sorted by. */
 export type SortKey = 'date_reg' | 'deleted_at' | 'date_mod' | 'name' | 'length' | 'interest' | NumberOrder

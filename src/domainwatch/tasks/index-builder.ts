@@ -1,4 +1,5 @@
-/** Worker-thread task: builds columns from texts of the database, merges segments, and finds records that rules hide. */
+/** Builds the columns of the list index from texts of the database, merges segments, and finds records that rules hide. */
+import { fileURLToPath } from 'node:url'
 import {
   anyMatches,
   toColumns,
@@ -7,16 +8,67 @@ import {
   type Columns,
   type EntryKeys,
   type IndexedRecord,
+  type Marks,
   type Order,
   type SegmentPart,
 } from '../../lib/name-index/index.ts'
+import { BACKGROUND_TASK_TIMEOUT_MS, type Tasks } from '../../lib/tasks.ts'
 import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import { namedFields } from '../../storage/database/changes/change.ts'
 import { changedRecord, type FilteredRecord } from '../filtered-record.ts'
 import { LAYOUT, type SavedFilters } from '../filters.ts'
 import { toQueries } from '../list/search.ts'
 import { indexedRecord, optionsFor, toTimestamp } from '../list/hits.ts'
-import type { SplitName } from '../words.ts'
+import type { RuleSet } from '../rules/index.ts'
+import type { Dictionary, SplitName } from '../words.ts'
+
+/** This many changes are parsed on the event loop, in some milliseconds; more are parsed in another thread. */
+const SMALL_DELTA = 300
+
+/** This many records are compared with the rules on the event loop. */
+const SMALL_SEGMENT = 1_000
+
+/** Builds columns in another thread, small ones on the event loop. */
+export class IndexBuilder {
+  readonly #tasks: Tasks
+  readonly #dictionary: Dictionary
+
+  constructor(tasks: Tasks, dictionary: Dictionary) {
+    this.#tasks = tasks
+    this.#dictionary = dictionary
+  }
+
+  records(text: string): Promise<Output['records']> {
+    return this.#build({ kind: 'records', text, words: this.#dictionary.trie })
+  }
+
+  async changes(text: string, count: number, overlapping: boolean): Promise<Delta> {
+    const { split, trie } = this.#dictionary
+    if (count <= SMALL_DELTA) return deltaOfChanges(text, overlapping, split)
+    return this.#build({ kind: 'changes', text, overlapping, words: trie })
+  }
+
+  merged(parts: readonly SegmentPart[], order: Order): Promise<Columns> {
+    return this.#build({ kind: 'merge', parts, order })
+  }
+
+  /** Returns which records the rules hide. */
+  async marks(columns: Columns, { version, hiding }: RuleSet): Promise<Marks> {
+    if (hiding.length === 0) return { version, bits: new Uint32Array(0) }
+    const isSmall = columns.count <= SMALL_SEGMENT
+    const bits = isSmall
+      ? anyMatches(columns, toQueries(hiding))
+      : await this.#build({ kind: 'hidden', columns, hiding })
+    return { version, bits }
+  }
+
+  #build<Kind extends keyof Output>(input: Input & { readonly kind: Kind }): Promise<Output[Kind]> {
+    // Callers that wait for changes have a shorter timeout of their own.
+    return this.#tasks.run<Input, Output[Kind]>(fileURLToPath(import.meta.url), input, {
+      timeoutMs: BACKGROUND_TASK_TIMEOUT_MS,
+    })
+  }
+}
 
 /** The fields of a record in the order of `DOMAIN_FIELDS`. */
 type State = readonly (string | number | null)[]
@@ -52,7 +104,7 @@ function toRecord(name: string, state: State, split: SplitName): FilteredRecord 
 }
 
 /** The effect of changes on the lists: records to add, and keys of entries to remove. */
-export interface Delta {
+interface Delta {
   readonly added: BuiltRecords
   readonly removed: Readonly<Record<Order, EntryKeys>>
 }
@@ -64,7 +116,7 @@ type ChangeText = readonly [name: string, before: State | null, after: State | n
  * @param overlapping whether lists may contain a record in a later state already, because they were read while others wrote.
  *   Such an entry is removed when the change that made it comes.
  */
-export function deltaOfChanges(text: string, overlapping: boolean, split: SplitName): Delta {
+function deltaOfChanges(text: string, overlapping: boolean, split: SplitName): Delta {
   const latest = new Map<string, State | null>()
   const removed: Record<Order, EntryKeys> = {
     registered: { names: [], keys: [] },
@@ -96,7 +148,7 @@ function addKey({ names, keys }: EntryKeys, name: string, date: string): void {
   keys.push(key)
 }
 
-export type Input =
+type Input =
   | { readonly kind: 'records'; readonly text: string; readonly words: WordTrie }
   | {
       readonly kind: 'changes'
@@ -108,7 +160,7 @@ export type Input =
   | { readonly kind: 'hidden'; readonly columns: Columns; readonly hiding: readonly SavedFilters[] }
 
 /** What each kind of input is built into. */
-export interface Output {
+interface Output {
   readonly records: BuiltRecords
   readonly changes: Delta
   readonly merge: Columns
@@ -116,6 +168,7 @@ export interface Output {
   readonly hidden: Uint32Array
 }
 
+/** Worker-thread task. */
 export default function work(input: Input): Output[Input['kind']] {
   switch (input.kind) {
     case 'records':

@@ -1,9 +1,10 @@
-import { toPart, type Columns, type Hit, type Segment } from '../../lib/name-index/index.ts'
-import { BACKGROUND_TASK_TIMEOUT_MS, taskModule, type Tasks } from '../../lib/tasks.ts'
-import type { Input, Output } from '../tasks/learn.ts'
-import { type InterestModel, scoreOfHit, getScores } from './model.ts'
-
-export const LEARN = taskModule('../tasks/learn', import.meta)
+/** Learns the taste of the group, and scores the records of the list index by it. */
+import { fileURLToPath } from 'node:url'
+import { Segment, toPart, type Columns, type Hit, type SegmentPart } from '../../lib/name-index/index.ts'
+import { BACKGROUND_TASK_TIMEOUT_MS, type Tasks, withTransfer } from '../../lib/tasks.ts'
+import { splitBy, type WordTrie } from '../../lib/words/index.ts'
+import { train, type Decision } from '../interest/learning.ts'
+import { demandDigits, InterestModel, scoreOfHit, type TrainedModel, getScores } from '../interest/model.ts'
 
 /** This many records are scored on the event loop, in some milliseconds; more are scored in another thread. */
 const SMALL_SEGMENT = 1_000
@@ -84,8 +85,56 @@ export class Scores {
 
   async #inThread({ trained }: InterestModel, segment: Segment, others: readonly Segment[]) {
     const parts = [segment, ...others.filter((other) => other !== segment)].map(toPart)
-    const input: Input = { kind: 'score', trained, parts }
-    const options = { timeoutMs: BACKGROUND_TASK_TIMEOUT_MS }
-    return (await this.#tasks.run<Input, Output['score']>(LEARN, input, options)).scores
+    return (await inThread<Output['score']>(this.#tasks, { kind: 'score', trained, parts })).scores
   }
+}
+
+/** Learns from decisions in another thread. */
+export const trainInThread = (tasks: Tasks, training: Training): Promise<TrainedModel> =>
+  inThread(tasks, { kind: 'train', ...training })
+
+const inThread = <Result>(tasks: Tasks, input: Input): Promise<Result> =>
+  tasks.run<Input, Result>(fileURLToPath(import.meta.url), input, { timeoutMs: BACKGROUND_TASK_TIMEOUT_MS })
+
+/** A decision without what follows from the name. */
+export type GivenDecision = Omit<Decision, 'demand' | 'words'>
+
+interface Training {
+  readonly decisions: readonly GivenDecision[]
+  readonly demand: TrainedModel['demand']
+  readonly words: WordTrie
+}
+
+type Input =
+  | ({ readonly kind: 'train' } & Training)
+  | {
+      readonly kind: 'score'
+      readonly trained: TrainedModel
+      /** All segments, of which the first is scored. */
+      readonly parts: readonly SegmentPart[]
+    }
+
+/** What each kind of input becomes. */
+interface Output {
+  readonly train: TrainedModel
+  readonly score: { readonly scores: Uint32Array<ArrayBuffer> }
+}
+
+/** Worker-thread task. */
+export default function work(input: Input): Output[Input['kind']] {
+  if (input.kind === 'train') {
+    const { decisions, demand, words } = input
+    const split = splitBy(words)
+    const known = new Map(demand)
+    const given = decisions.map((decision): Decision => {
+      const parts = split(decision.name)
+      return { ...decision, words: parts, demand: demandDigits(parts, known) }
+    })
+    return { ...train(given), demand }
+  }
+  const segments = input.parts.map(({ columns, live }) => new Segment(columns, live))
+  const [segment] = segments
+  if (segment === undefined) return { scores: new Uint32Array() }
+  const scores = getScores(new InterestModel('', input.trained), segment, segments)
+  return withTransfer({ scores }, [scores.buffer])
 }
