@@ -11,20 +11,9 @@ import { ListFault } from '../../lib/errors.ts'
 import type { ContextAt } from '../filtered-record.ts'
 import type { Rules } from '../rules/index.ts'
 import type { SplitName } from '../words.ts'
-import { runBulk, runImport, JobRun } from './runs.ts'
-import {
-  BULK_KINDS,
-  JobEnded,
-  LISTED_MS,
-  MAX_OPEN_JOBS,
-  UNDO_MS,
-  type BulkProgress,
-  type BulkRequest,
-  type ImportRequest,
-  type JobKind,
-  type JobRow,
-  type UndoRequest,
-} from './job.ts'
+import { runBulk, type BulkProgress, type BulkRequest, type UndoRequest } from './bulk.ts'
+import { JobEnded, JobRun, LISTED_MS, MAX_OPEN_JOBS, runImport, UNDO_MS, type ImportRequest } from './job.ts'
+import { BULK_KINDS, type JobKind, type JobRow } from './queries.ts'
 import * as queries from './queries.ts'
 
 /** How often to look for jobs while one runs, and whether those that run were stopped. */
@@ -63,7 +52,7 @@ interface Begun {
 /** A job whose file is being received. */
 export interface Receiver {
   readonly id: string
-  readonly store: (file: AsyncIterable<Uint8Array>) => Promise<void>
+  readonly store: (file: Uint8Array | AsyncIterable<Uint8Array>) => Promise<void>
   /** Lets the job run. */
   readonly finish: (request: ImportRequest | BulkRequest) => Promise<void>
   readonly abandon: () => Promise<void>

@@ -1,6 +1,30 @@
 import { withItems, type Dialect } from '../../storage/database/dialect.ts'
 import { limit, raw, sql } from '../../storage/database/sql.ts'
-import type { JobKind, JobRow, JobState } from './job.ts'
+
+export const JOB_KINDS = ['import', 'bulk', 'undo'] as const
+export type JobKind = (typeof JOB_KINDS)[number]
+export const BULK_KINDS = ['bulk', 'undo'] as const
+
+/** `receiving` its file, `waiting` for another job of the account, `running`, or how it ended. */
+export type JobState = 'receiving' | 'waiting' | 'running' | 'done' | 'failed' | 'stopped'
+
+export interface JobRow {
+  readonly id: string
+  readonly account_id: number
+  readonly kind: JobKind
+  readonly state: JobState
+  /** Times in milliseconds since 1970. */
+  readonly created_at: number
+  readonly started_at: number | null
+  readonly ended_at: number | null
+  /** JSON of what was asked for, and of what is done. */
+  readonly request: string
+  readonly progress: string
+  /** Key of its file in the store of files. */
+  readonly file: string | null
+  /** Why it failed, in Spanish. */
+  readonly error: string | null
+}
 
 /** A receiver has died if it was not heard of for this time. */
 const SILENCE_MS = 60_000

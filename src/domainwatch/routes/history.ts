@@ -23,14 +23,9 @@ import {
 } from '../../http/openapi/json-schema.ts'
 import type { AddRoutes } from '../services.ts'
 import { getNewest } from '../../storage/database/changes/change-log.ts'
-import {
-  JOB_KINDS,
-  UNDO_MS,
-  type BulkProgress,
-  type BulkRequest,
-  type JobRow,
-  type UndoRequest,
-} from '../jobs/job.ts'
+import type { BulkProgress, BulkRequest, UndoRequest } from '../jobs/bulk.ts'
+import { UNDO_MS } from '../jobs/job.ts'
+import { JOB_KINDS, type JobRow } from '../jobs/queries.ts'
 
 const CHANGE_KINDS = ['added', 'changed', 'discarded', 'restored', 'deleted', 'dropped'] as const
 type Kind = (typeof CHANGE_KINDS)[number]

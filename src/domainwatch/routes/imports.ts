@@ -13,13 +13,8 @@ import { uploadEndpoint } from '../../http/upload-endpoint.ts'
 import { isDisplayName } from '../../lib/text.ts'
 import { domainErrors } from '../errors.ts'
 import { MEMBER_FORMATS, FEED_FORMATS } from '../import/format.ts'
-import {
-  MAX_FILE_BYTES,
-  MAX_OPEN_JOBS,
-  type ImportProgress,
-  type ImportRequest,
-  type JobRow,
-} from '../jobs/job.ts'
+import { MAX_FILE_BYTES, MAX_OPEN_JOBS, type ImportProgress, type ImportRequest } from '../jobs/job.ts'
+import type { JobRow } from '../jobs/queries.ts'
 import { DEFAULT_WINDOW, WINDOW_NAMES } from '../registry/rules.ts'
 import { accepted, jobEndpoints } from './jobs.ts'
 import type { AddRoutes } from '../services.ts'

@@ -18,20 +18,20 @@ import { localDateTime } from '../../lib/dates.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { domainErrors } from '../errors.ts'
 import type { Jobs } from '../jobs/index.ts'
-import {
-  LISTED_DAYS,
-  type JobKind,
-  type JobRow,
-  BULK_KINDS,
-  MAX_OPEN_JOBS,
-  type BulkProgress,
-  type BulkRequest,
-  type UndoRequest,
-} from '../jobs/job.ts'
+import { LISTED_DAYS, MAX_OPEN_JOBS } from '../jobs/job.ts'
+import { BULK_KINDS, type JobKind, type JobRow } from '../jobs/queries.ts'
 import { clientAbort } from '../../http/client.ts'
 import { filterParameters, readFilters, serializeFilters } from '../filters.ts'
 import { serverParameters } from '../servers.ts'
-import { setJson, setParameter, givenNames, matchingNames } from '../jobs/bulk-request.ts'
+import {
+  setJson,
+  setParameter,
+  givenNames,
+  matchingNames,
+  type BulkProgress,
+  type BulkRequest,
+  type UndoRequest,
+} from '../jobs/bulk.ts'
 import { namesParameter } from '../tasks/data-field.ts'
 import type { AddRoutes } from '../services.ts'
 
@@ -255,7 +255,7 @@ export const bulkRoutes: AddRoutes = (app, shared, services) => {
       const { set, expect, data, ...given } = values
       if (set === undefined) throw missingParameter('set')
       const filters = await servers.narrow(readFilters(given), given, accountId)
-      const { count, lines } =
+      const { count, text: names } =
         data === undefined
           ? await matchingNames(services, filters, accountId, clientAbort(reply.raw))
           : givenNames(data)
@@ -267,7 +267,7 @@ export const bulkRoutes: AddRoutes = (app, shared, services) => {
       const progress: BulkProgress = { matched: count, done: 0, skipped: 0 }
       const receiver = await jobs.receive(accountId, 'bulk', { request, progress })
       try {
-        await receiver.store(lines())
+        await receiver.store(names)
         await receiver.finish(request)
       } catch (error) {
         await receiver.abandon()
