@@ -1,15 +1,14 @@
 import type { HttpRequest } from '../http/server.ts'
-import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
 import { HttpError } from '../lib/errors.ts'
-import { taskModule, type Tasks } from '../lib/tasks.ts'
+import { taskModule } from '../lib/tasks.ts'
 import { encodeRows, type RowOf } from '../storage/database/batch.ts'
-import type { Database, Reader, Transaction } from '../storage/database/database.ts'
+import type { Reader, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
 import type { Identity } from '../http/auth/authenticator.ts'
 import type { RequestBody } from '../http/body/receive.ts'
 import { requestLog } from '../http/observability.ts'
-import type { Dictionary } from './words.ts'
+import type { DomainContext } from './context.ts'
 import { purgeBeforeWrite, findEndClaims } from './purge.ts'
 import {
   EXPECTABLE_FIELDS,
@@ -22,11 +21,9 @@ import {
   type RecordRow,
 } from './queries-records.ts'
 import * as statements from './queries-batches.ts'
-import { FIELD_NAMES, type RecordFields, type RecordWithFields } from './record-fields.ts'
+import { FIELD_NAMES, RecordFields, type RecordWithFields } from './record-fields.ts'
 import { domainErrors } from './errors.ts'
 import { isDecision, MAX_FAULTS, type DomainMarks, type RecordFault } from './parse-record.ts'
-import type { NameIndex } from './list/name-index.ts'
-import type { Rules } from './rules/index.ts'
 import type { Batch, Input, Output } from './tasks/parse-batch.ts'
 
 const PARSE_BATCH = taskModule('./tasks/parse-batch', import.meta)
@@ -43,23 +40,19 @@ export interface RecordChanges {
   readonly restored?: readonly RestoredMarks[]
 }
 
-export interface BatchOptions {
-  readonly database: Database
-  readonly tasks: Tasks
-  readonly clock: Clock
-  readonly timeZone: string
-  readonly records: RecordFields
-  readonly lists: Pick<NameIndex, 'afterWriting'>
-  readonly rules: Pick<Rules, 'tagging'>
-  readonly dictionary: Pick<Dictionary, 'trie'>
-}
+type BatchContext = Pick<
+  DomainContext,
+  'clock' | 'database' | 'dictionary' | 'interest' | 'nameIndex' | 'rules' | 'searches' | 'tasks' | 'timeZone'
+>
 
 /** Stores batches of records, each atomically. */
 export class DomainBatches {
-  readonly #options: BatchOptions
+  readonly #options: BatchContext
+  readonly #records: RecordFields
 
-  constructor(options: BatchOptions) {
+  constructor(options: BatchContext) {
     this.#options = options
+    this.#records = new RecordFields(options)
   }
 
   /** Parses a body in a worker thread. Transfers its bytes there. */
@@ -150,20 +143,19 @@ export class DomainBatches {
 
   /** Locks the records of the batch first, so that no other writer can change one between the check and the update. */
   async #assertExpected(tx: Reader, batch: Rows, expected: string): Promise<void> {
-    const { database, records } = this.#options
-    const { dialect } = database
+    const { dialect } = this.#options.database
     await tx.first(lockRecords(dialect, textOf(batch)))
     const differing = await tx.all(differences(dialect, expected, MAX_FAULTS))
     if (differing.length === 0) return
     const names = [...new Set(differing.map(({ found }) => found))]
-    const present = await records.withFields(names, FIELD_NAMES, tx)
+    const present = await this.#records.withFields(names, FIELD_NAMES, tx)
     throw conflict(differing, present)
   }
 
   /** Runs `work` in a transaction. Resolves when lists show what it wrote. */
   #write(accountId: number, rows: number, work: (tx: Transaction) => Promise<void>): Promise<void> {
-    const { database, lists, rules } = this.#options
-    return lists.afterWriting((range) => {
+    const { database, nameIndex, rules } = this.#options
+    return nameIndex.afterWriting((range) => {
       const write = async (tx: Transaction) => {
         await range.begin(tx)
         await rules.tagging(tx, () => work(tx))

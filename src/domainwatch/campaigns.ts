@@ -1,11 +1,9 @@
 import type { SplitName } from './words.ts'
-import type { Clock } from '../lib/clock.ts'
 import { accountClient } from '../lib/client.ts'
-import type { Gate } from '../lib/gate.ts'
 import { allMatches, finish, formatTimestamp, MergedSearch, TimeSlice } from '../lib/name-index/index.ts'
 import { type Database, type Reader, VersionedCache } from '../storage/database/database.ts'
 import { nameOfHit } from './list/hits.ts'
-import type { NameIndex } from './list/name-index.ts'
+import type { DomainContext } from './context.ts'
 import { indexQuery } from './list/search.ts'
 import { namesSeenWith, getServers, type ServerKind } from './history/queries.ts'
 import { addDays, dayOf, type Span } from './stats.ts'
@@ -145,20 +143,14 @@ const MAX_CACHED = 20
 /** Names whose servers are read at a time. */
 const PAGE = 500
 
-interface CampaignsOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
-  readonly split: SplitName
-  readonly searches: Gate
-}
+type CampaignsContext = Pick<DomainContext, 'clock' | 'database' | 'dictionary' | 'nameIndex' | 'searches'>
 
 /** Finds groups of names that were registered within a day and share a skeleton, a rare word or a server. */
 export class Campaigns {
-  readonly #options: CampaignsOptions
+  readonly #options: CampaignsContext
   readonly #cache: VersionedCache<readonly Campaign[]>
 
-  constructor(options: CampaignsOptions) {
+  constructor(options: CampaignsContext) {
     this.#options = options
     this.#cache = new VersionedCache(options.database, ['domain', 'dns'], MAX_CACHED)
   }
@@ -191,7 +183,7 @@ export class Campaigns {
   }
 
   async #read({ from, to }: Span, reader: Reader, signal: AbortSignal): Promise<readonly Campaign[]> {
-    const { clock, nameIndex, split } = this.#options
+    const { clock, dictionary, nameIndex } = this.#options
     const context = nameIndex.contextAt(clock.now())
     const { registered } = await nameIndex.current({ left: () => signal })
     const listed: Registration[] = []
@@ -209,7 +201,7 @@ export class Campaigns {
       if (isListed) listed.push(registration)
       const parts = segment.toWords(position)
       // Nothing is left of a name that consists of words.
-      for (const skeleton of parts.length === 0 ? toSkeletons(registration.name, split) : [])
+      for (const skeleton of parts.length === 0 ? toSkeletons(registration.name, dictionary.split) : [])
         skeletons.add(skeleton, registration, isListed)
       for (const word of new Set(parts)) if (word.length >= MIN_WORD) words.add(word, registration, isListed)
     })

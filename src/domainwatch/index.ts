@@ -24,7 +24,6 @@ export {
   openSubscriptions,
   type Subscriptions,
   createObservations,
-  openBatches,
   type DomainwatchOptions,
 } from './services.ts'
 export { BATCH_BODY_BYTES } from './routes/batches.ts'

@@ -1,5 +1,3 @@
-import type { Clock } from '../lib/clock.ts'
-import type { Gate } from '../lib/gate.ts'
 import {
   BestMatches,
   explain,
@@ -13,7 +11,7 @@ import { TimeSlice, type Segment } from '../lib/name-index/index.ts'
 import { accountClient } from '../lib/client.ts'
 import { expiryCutoff } from './limits.ts'
 import { RecordOfHit } from './list/hits.ts'
-import type { NameIndex } from './list/name-index.ts'
+import type { DomainContext } from './context.ts'
 import { listedFields } from './record-fields.ts'
 import { integer, type Parameter } from '../http/parameters.ts'
 import { parseLabel } from '../lib/domain-names.ts'
@@ -30,10 +28,7 @@ interface LookalikeRequest {
   readonly maxDistance?: number | undefined
 }
 
-interface LookalikeOptions {
-  readonly clock: Clock
-  readonly nameIndex: Pick<NameIndex, 'current'>
-  readonly searches: Gate
+interface LookalikeOptions extends Pick<DomainContext, 'clock' | 'nameIndex' | 'searches'> {
   readonly vocabulary: Vocabulary
 }
 

@@ -9,16 +9,13 @@ import { withDerived } from './filtered-record.ts'
 import { matches, type Filters } from './filters.ts'
 import { CLAIM_MINUTES, MAX_CLAIMS } from './limits.ts'
 import { nameOfHit } from './list/hits.ts'
-import type { Interest } from './interest/index.ts'
 import type { InterestModel } from './interest/model.ts'
 import type { Ranking } from './tasks/scores.ts'
-import type { NameIndex } from './list/name-index.ts'
+import type { DomainContext } from './context.ts'
 import type { ListOrder } from './list/order.ts'
 import { findPage, indexQuery, type IndexSegments } from './list/search.ts'
 import { recordsNamed, type RecordRow } from './queries-records.ts'
-import type { Rules } from './rules/index.ts'
 import { NameSet } from './servers.ts'
-import type { SplitName } from './words.ts'
 import * as queries from './queries-records.ts'
 
 /** Candidates besides those wanted: some may be claimed or changed before the transaction. Ten times as many with each attempt. */
@@ -66,22 +63,17 @@ interface Candidates {
   readonly count: number
 }
 
-interface ClaimQueueOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt' | 'scores'>
-  readonly interest: Pick<Interest, 'getModel'>
-  readonly rules: Pick<Rules, 'current'>
-  /** Returns the words of a name. */
-  readonly split: SplitName
-}
+type QueueContext = Pick<
+  DomainContext,
+  'clock' | 'database' | 'dictionary' | 'interest' | 'nameIndex' | 'rules'
+>
 
 /** The queue of records to decide on. The index finds candidates; a transaction reads them and decides. */
 export class ClaimQueue {
-  readonly #options: ClaimQueueOptions
+  readonly #options: QueueContext
   readonly #gate = new Gate(POOLS.claims)
 
-  constructor(options: ClaimQueueOptions) {
+  constructor(options: QueueContext) {
     this.#options = options
   }
 
@@ -211,11 +203,13 @@ export class ClaimQueue {
     now: number,
   ): Promise<RecordRow[]> {
     if (names.length === 0) return []
-    const { database, nameIndex, rules, split } = this.#options
+    const { database, dictionary, nameIndex, rules } = this.#options
     const context = nameIndex.contextAt(now)
     const { hides } = await rules.current(tx)
     const rows = await tx.all(recordsNamed(database.dialect, names, now))
-    const matching = rows.filter((row) => matches(filters, withDerived(row, split, hides), context))
+    const matching = rows.filter((row) =>
+      matches(filters, withDerived(row, dictionary.split, hides), context),
+    )
     const byName = new Map(matching.map((row) => [row.name, row]))
     return names.flatMap((name) => byName.get(name) ?? [])
   }

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto'
-import { type Clock, InterruptibleSleep } from '../lib/clock.ts'
+import { InterruptibleSleep } from '../lib/clock.ts'
 import type { Vocabulary } from '../lib/lookalikes/index.ts'
 import { allMatches, finish, TimeSlice } from '../lib/name-index/index.ts'
-import type { Database } from '../storage/database/database.ts'
 import { newestObservations } from './history/queries.ts'
 import { nameOfHit } from './list/hits.ts'
-import type { NameIndex } from './list/name-index.ts'
+import type { DomainContext } from './context.ts'
 import { indexQuery } from './list/search.ts'
 import { readSavedFilters } from './watches/watch-filters.ts'
 import { dnsWatches, type DnsWatch, anyToCheck } from './watches/queries.ts'
@@ -23,10 +22,7 @@ const REST_FACTOR = 20
 /** Stands for all members, in place of the account whose watch asks for a name. */
 const EVERYBODY = 0
 
-interface ScheduleOptions {
-  readonly database: Database
-  readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
-  readonly clock: Clock
+interface ScheduleOptions extends Pick<DomainContext, 'clock' | 'database' | 'nameIndex'> {
   readonly vocabulary: Vocabulary
   readonly intervalMs: number
   /** Records with one of these tags are looked up again. */

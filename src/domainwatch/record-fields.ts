@@ -1,7 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
-import type { Gate } from '../lib/gate.ts'
 import { toShape, toSyllables } from '../lib/domain-names.ts'
 import {
   array,
@@ -14,9 +12,8 @@ import {
 } from '../http/openapi/json-schema.ts'
 import type { Parameter } from '../http/parameters.ts'
 import { accountClient } from '../lib/client.ts'
-import type { Database, Reader } from '../storage/database/database.ts'
+import type { Reader } from '../storage/database/database.ts'
 import {
-  type ContextAt,
   type FilterContext,
   getDrops,
   type FilteredRecord,
@@ -27,9 +24,9 @@ import {
 import { recordsNamed, type RecordRow } from './queries-records.ts'
 import { parseNumbers } from './numbers.ts'
 import { FEATURE_KINDS } from './interest/learning.ts'
-import type { Interest } from './interest/index.ts'
+import type { DomainContext } from './context.ts'
 import { MAX_SCORE, type InterestModel, type Reason, scoredRecord } from './interest/model.ts'
-import type { Dictionary, SplitName } from './words.ts'
+import type { SplitName } from './words.ts'
 import { bit, recordFields } from './schemas.ts'
 
 /** A field that `fields` adds. Parameter, answers and OpenAPI document follow from the table of them. */
@@ -49,15 +46,10 @@ interface FieldContext {
   readonly model: InterestModel | undefined
 }
 
-export interface FieldOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly timeZone: string
-  readonly dictionary: Pick<Dictionary, 'split'>
-  readonly nameIndex: { readonly contextAt: ContextAt }
-  readonly interest: Pick<Interest, 'find' | 'newest'>
-  readonly searches: Gate
-}
+type RecordContext = Pick<
+  DomainContext,
+  'clock' | 'database' | 'dictionary' | 'interest' | 'nameIndex' | 'searches' | 'timeZone'
+>
 
 export type FieldValue =
   string | number | null | readonly string[] | readonly Reason[] | Readonly<Record<string, number>>
@@ -260,9 +252,9 @@ export type RecordWithFields = Readonly<Record<string, FieldValue>> & { readonly
 
 /** Reads the fields of records that the index in memory does not have. */
 export class RecordFields {
-  readonly #options: FieldOptions
+  readonly #options: RecordContext
 
-  constructor(options: FieldOptions) {
+  constructor(options: RecordContext) {
     this.#options = options
   }
 

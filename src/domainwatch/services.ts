@@ -2,13 +2,13 @@ import type { EndpointShared } from '../http/endpoint.ts'
 import type { HttpServer } from '../http/server.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
-import type { Tasks } from '../lib/tasks.ts'
 import type { Database } from '../storage/database/database.ts'
 import { DomainBatches } from './batches.ts'
 import { DnsObservations, storeObservations } from './history/observations.ts'
 import type { ObservedType } from './history/queries.ts'
 import { DomainLists } from './list/domain-lists.ts'
 import { RecordFields } from './record-fields.ts'
+import type { DomainContext } from './context.ts'
 import { Campaigns } from './campaigns.ts'
 import type { Dns } from './dns-lookups.ts'
 import type { Feeds } from './feeds/index.ts'
@@ -16,10 +16,7 @@ import type { Jobs } from './jobs/index.ts'
 import { ClaimQueue } from './queue.ts'
 import { LookalikeSearch } from './lookalikes.ts'
 import { ObservedServers } from './servers.ts'
-import type { NameIndex } from './list/name-index.ts'
-import type { Interest } from './interest/index.ts'
-import type { Rules } from './rules/index.ts'
-import { type Dictionary, readVocabulary } from './words.ts'
+import { readVocabulary } from './words.ts'
 import type { DeliveryGates } from '../deliveries/delivery-attempt.ts'
 import { ConsoleLinks } from './texts.ts'
 import type { ChangeReading } from './events/event.ts'
@@ -30,11 +27,7 @@ import { openChannels, type ChannelSettings } from './watches/channels/index.ts'
 import { Watches } from './watches/index.ts'
 import { allowAddresses } from '../deliveries/http-client.ts'
 
-export interface DomainwatchOptions {
-  readonly database: Database
-  readonly tasks: Tasks
-  readonly clock: Clock
-  readonly timeZone: string
+export interface DomainwatchOptions extends DomainContext {
   readonly baseUrl: () => string
   readonly dns: Dns
   readonly following: Subscriptions
@@ -42,17 +35,8 @@ export interface DomainwatchOptions {
   readonly jobs: Jobs
   /** Records the answers of `dns`. */
   readonly observations: Observations
-  /** The words that names are split into. */
-  readonly dictionary: Dictionary
-  readonly rules: Rules
-  /** The taste of the group. */
-  readonly interest: Interest
   /** Maximum concurrent DNS look-ups of bulk calls, and the same number of single ones. */
   readonly dnsInFlight: number
-  /** What answers lists, counts, exports and the queue. */
-  readonly nameIndex: NameIndex
-  /** Searches that take long take turns, on the event loop that they share. */
-  readonly searches: Gate
 }
 
 /** The answers of look-ups that the history keeps, by record type. */
@@ -73,15 +57,6 @@ export function createObservations(
   return { ns: of('ns'), mx: of('mx'), a: of('ip'), aaaa: of('ip') }
 }
 
-type BatchServices = Pick<
-  DomainwatchOptions,
-  'clock' | 'database' | 'dictionary' | 'interest' | 'nameIndex' | 'rules' | 'searches' | 'tasks' | 'timeZone'
->
-
-/** What stores batches of records, of requests and of jobs. */
-export const openBatches = (options: BatchServices): DomainBatches =>
-  new DomainBatches({ ...options, records: new RecordFields(options), lists: options.nameIndex })
-
 /** What the endpoints of domain tracking answer from. */
 type DomainServices = ReturnType<typeof openServices>
 
@@ -89,16 +64,15 @@ type DomainServices = ReturnType<typeof openServices>
 export type AddRoutes = (app: HttpServer, shared: EndpointShared, services: DomainServices) => void
 
 export function openServices(options: DomainwatchOptions) {
-  const { clock, dictionary, following, interest, nameIndex, searches } = options
-  const withSplit = { ...options, split: dictionary.split }
+  const { clock, following, interest, nameIndex, searches } = options
   return {
     ...options,
-    batches: openBatches(options),
-    campaigns: new Campaigns(withSplit),
+    batches: new DomainBatches(options),
+    campaigns: new Campaigns(options),
     dns: observed(options),
     lists: new DomainLists(clock, nameIndex, interest, searches),
     lookalikes: new LookalikeSearch({ ...options, vocabulary: following.vocabulary }),
-    queue: new ClaimQueue(withSplit),
+    queue: new ClaimQueue(options),
     records: new RecordFields(options),
     servers: new ObservedServers(options.database),
   }

@@ -1,7 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import { accountClient } from '../lib/client.ts'
 import { localDateTime } from '../lib/dates.ts'
-import type { Gate } from '../lib/gate.ts'
 import {
   allMatches,
   finish,
@@ -14,7 +13,7 @@ import { type FilterContext, splitTags } from './filtered-record.ts'
 import type { Filters } from './filters.ts'
 import { MAX_LABEL_CHARACTERS } from './limits.ts'
 import { MARKS, toMarks } from './list/hits.ts'
-import type { NameIndex } from './list/name-index.ts'
+import type { DomainContext } from './context.ts'
 import { indexQuery, type IndexSegments } from './list/search.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -202,19 +201,13 @@ interface StatsRequest {
   readonly tags: number
 }
 
-interface StatsOptions {
-  readonly clock: Clock
-  readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
-  readonly searches: Gate
-}
-
 /**
  * Counts records for charts.
  * @param signal ends the counting
  * @throws OverloadError if too many requests wait
  */
 export function countRecords(
-  { clock, nameIndex, searches }: StatsOptions,
+  { clock, nameIndex, searches }: Pick<DomainContext, 'clock' | 'nameIndex' | 'searches'>,
   request: StatsRequest,
   account: number,
   signal: AbortSignal,

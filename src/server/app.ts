@@ -10,7 +10,6 @@ import { copyState, setCopyState } from '../storage/database/transfer-marks.ts'
 import {
   Feeds,
   Jobs,
-  openBatches,
   openSubscriptions,
   Rechecks,
   noteTimeZone,
@@ -168,17 +167,11 @@ function createRechecks(context: Context, { vocabulary }: Subscriptions): Rechec
 
 /** Imports and bulk changes of members. */
 export function createJobs(context: Context): Jobs {
-  const { accounts, clock, config, database, dictionary, jobFiles, log, rules, staging } = context
+  const { accounts, config, jobFiles, log } = context
   return new Jobs({
-    database,
-    clock,
+    ...context,
     timeZone: config.timeZone,
-    split: dictionary.split,
-    contextAt: context.nameIndex.contextAt,
-    rules,
-    batches: openBatches({ ...context, timeZone: config.timeZone }),
     nameOfAccount: accounts.nameOf,
-    staging,
     files: jobFiles,
     failed: (error, job) => log.warn({ err: error, job }, 'job failed and will be retried'),
   })
@@ -194,7 +187,7 @@ export function createFeeds(context: Context): Feeds {
     feeds: config.feeds,
     accountNamed: async (name) =>
       (await accounts.ofService('domainwatch')).find((account) => account.name === name),
-    split: dictionary.split,
+    dictionary,
     downloads: {
       staging,
       isAllowedAddress: allowAddresses(config.webhookNetworks),

@@ -1,5 +1,5 @@
-import { InterruptibleSleep, type Clock } from '../../lib/clock.ts'
-import type { Database, Transaction, Reader } from '../../storage/database/database.ts'
+import { InterruptibleSleep } from '../../lib/clock.ts'
+import type { Transaction, Reader } from '../../storage/database/database.ts'
 import { storeRows } from '../../storage/database/tables.ts'
 import type { Effect } from '../import/writer.ts'
 import { faultIn, importList, type ImportedList } from '../import/import-list.ts'
@@ -18,7 +18,7 @@ import {
 } from '../registry/queries.ts'
 import { feedSource, sourceOf, type Feed } from './settings.ts'
 import { repeatUntilAborted } from '../../lib/concurrency.ts'
-import type { SplitName } from '../words.ts'
+import type { DomainContext } from '../context.ts'
 
 /** Delay after the first failed attempt. It doubles with each further one, up to the interval. */
 const FIRST_BACKOFF_MS = 60_000
@@ -27,12 +27,7 @@ const ACCOUNT_CHECK_MS = 1_000
 /** How long the state of a feed is kept that is no longer in the settings; longer than the longest interval. */
 const KEPT_MS = 60 * 24 * 60 * 60_000
 
-interface UpdateOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly timeZone: string
-  /** Returns the words of a name. */
-  readonly split: SplitName
+interface UpdateOptions extends Pick<DomainContext, 'clock' | 'database' | 'dictionary' | 'timeZone'> {
   readonly accountNamed: (name: string) => Promise<{ readonly id: number; readonly name: string } | undefined>
   readonly downloads: DownloadOptions
   /** Called when a feed fails, and when the database does. Both are retried. */
@@ -125,7 +120,7 @@ const NEVER_FETCHED = {
 
 /** Returns what changes in the state after a success. Validators are stored last: a crash before means another import. */
 async function fetchFeed(
-  { accountNamed, clock, database, downloads, imported, split, timeZone }: UpdateOptions,
+  { accountNamed, clock, database, dictionary, downloads, imported, timeZone }: UpdateOptions,
   gate: Gate<string>,
   feed: Feed,
   { etag, last_modified: lastModified }: FeedStateRow,
@@ -139,7 +134,7 @@ async function fetchFeed(
   if (result.kind === 'unchanged') return {}
   await using file = result.file
   const { maxBytes } = downloads.limits ?? DOWNLOAD_LIMITS
-  const target = { database, clock, timeZone, split, account, stored }
+  const target = { database, clock, timeZone, split: dictionary.split, account, stored }
   await begin()
   const { path } = file
   const { name, format, window, zone } = feed

@@ -2,26 +2,22 @@ import { createReadStream } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { jsonText, type Parameter } from '../../http/parameters.ts'
 import { accountClient } from '../../lib/client.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { ListFault } from '../../lib/errors.ts'
-import type { Gate } from '../../lib/gate.ts'
 import { isObject, parseJson } from '../../lib/json.ts'
 import { allMatches, finish, TimeSlice } from '../../lib/name-index/index.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { getNewest } from '../../storage/database/changes/change-log.ts'
 import { toChange, type Fields } from '../../storage/database/changes/change.ts'
-import type { Database, Reader } from '../../storage/database/database.ts'
+import type { Reader } from '../../storage/database/database.ts'
 import type { DomainBatches, RecordChanges, RestoredMarks } from '../batches.ts'
-import { MAX_TAGS, splitTags, toColumn, withDerived, type ContextAt } from '../filtered-record.ts'
+import { MAX_TAGS, splitTags, toColumn, withDerived } from '../filtered-record.ts'
 import { matches, parseFilters, readFilters, type Filters, type SavedFilters } from '../filters.ts'
 import { readLines } from '../import/source.ts'
 import { nameOfHit } from '../list/hits.ts'
-import type { NameIndex } from '../list/name-index.ts'
+import type { DomainContext } from '../context.ts'
 import { indexQuery } from '../list/search.ts'
 import { parseMarks, type DomainMarks } from '../parse-record.ts'
 import type { RecordRow } from '../queries-records.ts'
-import type { Rules } from '../rules/index.ts'
-import type { SplitName } from '../words.ts'
 import type { ChangeRange, Finished, JobRun, Pace } from './job.ts'
 import * as queries from './queries.ts'
 
@@ -129,15 +125,9 @@ export const givenNames = (names: readonly string[]): NamesFile => ({
   text: toLines(names),
 })
 
-interface MatchingOptions {
-  readonly clock: Clock
-  readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
-  readonly searches: Gate
-}
-
 /** Finds all records that match now. @param signal ends the search */
 export async function matchingNames(
-  { clock, nameIndex, searches }: MatchingOptions,
+  { clock, nameIndex, searches }: Pick<DomainContext, 'clock' | 'nameIndex' | 'searches'>,
   filters: Filters,
   account: number,
   signal: AbortSignal,
@@ -161,14 +151,12 @@ export async function matchingNames(
 /** Records per transaction. */
 const BATCH = 1_000
 
-interface BulkJobOptions {
-  readonly database: Database
-  readonly clock: Clock
+interface BulkJobOptions extends Pick<
+  DomainContext,
+  'clock' | 'database' | 'dictionary' | 'nameIndex' | 'rules'
+> {
   readonly batches: Pick<DomainBatches, 'change'>
   readonly files: Pick<BlobStore, 'withLocalFile'>
-  readonly split: SplitName
-  readonly contextAt: ContextAt
-  readonly rules: Pick<Rules, 'current'>
 }
 
 interface Account {
@@ -238,16 +226,18 @@ export async function runBulk(
 
 /** Sets marks in records that still match. */
 function setting(
-  { clock, contextAt, rules, split }: BulkJobOptions,
+  { clock, dictionary, nameIndex, rules }: BulkJobOptions,
   { filters: saved, set }: BulkRequest,
 ): Decide {
   const parsed = parseFilters(saved)
   if (!parsed.ok) throw new ListFault('El servicio ya no conoce uno de los filtros')
   const filters = readFilters(parsed.values)
   return async (tx, names, records) => {
-    const context = contextAt(clock.now())
+    const context = nameIndex.contextAt(clock.now())
     const { hides } = await rules.current(tx)
-    const wanted = records.filter((record) => matches(filters, withDerived(record, split, hides), context))
+    const wanted = records.filter((record) =>
+      matches(filters, withDerived(record, dictionary.split, hides), context),
+    )
     const marks = wanted.flatMap((record) => marksFor(record.name, record, set) ?? [])
     return { marks, skipped: names.length - marks.length }
   }

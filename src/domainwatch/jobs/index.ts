@@ -1,16 +1,14 @@
-import { InterruptibleSleep, type Clock } from '../../lib/clock.ts'
+import { InterruptibleSleep } from '../../lib/clock.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { StagedFile, Staging } from '../../storage/blobs/staging.ts'
-import { type Database, randomId } from '../../storage/database/database.ts'
+import { randomId } from '../../storage/database/database.ts'
 import { lockAccount } from '../../storage/database/dialect.ts'
-import type { DomainBatches } from '../batches.ts'
+import { DomainBatches } from '../batches.ts'
+import type { DomainContext } from '../context.ts'
 import { domainErrors } from '../errors.ts'
 import { Gate } from '../../lib/gate.ts'
 import { POOLS } from '../../lib/limits.ts'
 import { ListFault } from '../../lib/errors.ts'
-import type { ContextAt } from '../filtered-record.ts'
-import type { Rules } from '../rules/index.ts'
-import type { SplitName } from '../words.ts'
 import { runBulk, type BulkProgress, type BulkRequest, type UndoRequest } from './bulk.ts'
 import { JobEnded, JobRun, LISTED_MS, MAX_OPEN_JOBS, runImport, UNDO_MS, type ImportRequest } from './job.ts'
 import { BULK_KINDS, type JobKind, type JobRow } from './queries.ts'
@@ -28,14 +26,7 @@ const NOT_RECEIVED = 'El archivo no llegó completo'
 /** Jobs of an account in an answer. */
 const MAX_LISTED = 100
 
-export interface JobsOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly timeZone: string
-  readonly split: SplitName
-  readonly contextAt: ContextAt
-  readonly rules: Rules
-  readonly batches: Pick<DomainBatches, 'change'>
+interface JobsOptions extends DomainContext {
   readonly nameOfAccount: (id: number) => Promise<string | undefined>
   readonly staging: Pick<Staging, 'write'>
   /** Files of jobs, which every node can read. */
@@ -66,12 +57,14 @@ export class Jobs {
   /** Woken when a job is ready. */
   readonly wakeup = new InterruptibleSleep()
   readonly #options: JobsOptions
+  readonly #batches: DomainBatches
   readonly #imports = new Gate<string>(POOLS.imports)
   /** Failures in a row by job. */
   readonly #failures = new Map<string, number>()
 
   constructor(options: JobsOptions) {
     this.#options = options
+    this.#batches = new DomainBatches(options)
   }
 
   /**
@@ -213,7 +206,7 @@ export class Jobs {
 
   /** Runs a job. Never rejects: what fails for an unknown reason is tried again some times. */
   async #run(job: JobRow, signal: AbortSignal): Promise<void> {
-    const { clock, database, failed, nameOfAccount } = this.#options
+    const { clock, database, dictionary, failed, nameOfAccount } = this.#options
     const runner = randomId()
     const run = new JobRun(job, runner, JSON.parse(job.progress), clock)
     try {
@@ -222,8 +215,13 @@ export class Jobs {
       const account = { id: job.account_id, name: (await nameOfAccount(job.account_id)) ?? '' }
       const finished =
         job.kind === 'import'
-          ? await runImport({ ...this.#options, gate: this.#imports }, account, run, signal)
-          : await runBulk(this.#options, account, run, signal)
+          ? await runImport(
+              { ...this.#options, split: dictionary.split, gate: this.#imports },
+              account,
+              run,
+              signal,
+            )
+          : await runBulk({ ...this.#options, batches: this.#batches }, account, run, signal)
       await run.end(database, finished)
       this.#failures.delete(job.id)
     } catch (error) {

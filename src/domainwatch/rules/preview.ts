@@ -1,13 +1,11 @@
-import type { Clock } from '../../lib/clock.ts'
 import { accountClient } from '../../lib/client.ts'
 import { localDateTime } from '../../lib/dates.ts'
-import type { Gate } from '../../lib/gate.ts'
 import { countMatches, finish, TimeSlice, type IndexTerm } from '../../lib/name-index/index.ts'
-import type { Database, Reader } from '../../storage/database/database.ts'
+import type { Reader } from '../../storage/database/database.ts'
 import { REVISION } from '../filtered-record.ts'
 import type { Filters } from '../filters.ts'
 import { toTimestamp } from '../list/hits.ts'
-import type { NameIndex } from '../list/name-index.ts'
+import type { DomainContext } from '../context.ts'
 import { indexQuery } from '../list/search.ts'
 import { NameSet } from '../servers.ts'
 import * as queries from './queries.ts'
@@ -17,15 +15,9 @@ const RECENT_MS = RECENT_DAYS * 24 * 60 * 60_000
 /** Names read at a time. */
 const PAGE = 50_000
 
-export interface PreviewOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly timeZone: string
-  readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
-  readonly searches: Gate
-}
+type PreviewContext = Pick<DomainContext, 'clock' | 'database' | 'nameIndex' | 'searches' | 'timeZone'>
 
-export interface RuleCounts {
+interface RuleCounts {
   /** Records that match now. */
   readonly matches: number
   /** Those of them that were recorded or freed lately. */
@@ -36,7 +28,7 @@ export interface RuleCounts {
 
 /** Counts what a rule would match. @param signal ends the search */
 export async function previewRule(
-  options: PreviewOptions,
+  options: PreviewContext,
   filters: Filters,
   account: number,
   signal: AbortSignal,
