@@ -1,6 +1,6 @@
 import { withItems, type Dialect } from '../../storage/database/dialect.ts'
 import { DOMAIN_FIELDS } from '../../storage/database/changes/change.ts'
-import { empty, limit, raw, sql } from '../../storage/database/sql.ts'
+import { empty, limit, raw, sql, type Sql } from '../../storage/database/sql.ts'
 import type { Table } from '../../storage/database/tables.ts'
 
 /** Selects a domain's changes, newest first: the columns that `toChange` reads, then the account's name. */
@@ -34,15 +34,19 @@ export const toObservations = (type: ObservedType, name: string, count: number) 
   SELECT first_at, last_at, servers FROM ${tableOf(type)} WHERE name = ${name}
   ORDER BY first_at DESC ${limit(count)}`
 
+/** Starts a statement with a table `item` of names. */
+export const withNames = (dialect: Dialect, names: readonly string[]): Sql =>
+  withItems(
+    dialect,
+    { name: 'text' },
+    names.map((name) => [name]),
+  )
+
 /** Selects the newest entry of each name that has a record. The planner has to keep the order of the joins. */
 export const newestObservations = (dialect: Dialect, type: ObservedType, names: readonly string[]) => sql<
   { name: string } & ({ first: number; last: number; servers: string | null } | { first: null; last: null })
 >`
-  ${withItems(
-    dialect,
-    { name: 'text' },
-    names.map((name) => [name]),
-  )}
+  ${withNames(dialect, names)}
   SELECT item.name, entry.first_at AS first, entry.last_at AS last, entry.servers
   FROM item CROSS JOIN domains
   LEFT JOIN ${tableOf(type)} AS entry ON entry.name = item.name AND entry.first_at = (
@@ -57,11 +61,7 @@ export const removeExcess = (
   count: number,
 ) => sql`
   DELETE FROM ${tableOf(type)} WHERE (name, first_at) IN (
-    ${withItems(
-      dialect,
-      { name: 'text' },
-      names.map((name) => [name]),
-    )}
+    ${withNames(dialect, names)}
     SELECT entry.name, entry.first_at FROM item CROSS JOIN ${tableOf(type)} AS entry
     WHERE entry.name = item.name AND entry.first_at <= (
       SELECT first_at FROM ${tableOf(type)} AS one WHERE one.name = item.name
@@ -186,19 +186,12 @@ export const getServers = (dialect: Dialect, names: readonly string[]) => sql<{
   server: string
   name: string
 }>`
-  ${withItems(
-    dialect,
-    { name: 'text' },
-    names.map((name) => [name]),
-  )}
+  ${withNames(dialect, names)}
   SELECT entry.kind, entry.server, entry.name FROM item CROSS JOIN observed_servers AS entry
   WHERE entry.name = item.name`
 
 /** Deletes the servers of names that were deleted, unless the DNS has been observed since. */
-export const removeServers = (
-  dialect: Dialect,
-  deletions: readonly { readonly key: string; readonly at: number }[],
-) => {
+export const removeServers = (dialect: Dialect, deletions: readonly Deletion[]) => {
   const rows = deletions.map(({ key, at }) => [key, at])
   const isForgotten = ['name_servers', 'mail_servers'].map((table) =>
     raw(`NOT EXISTS (SELECT 1 FROM ${table} AS kept WHERE kept.name = item.name)`),

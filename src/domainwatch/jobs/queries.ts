@@ -1,5 +1,6 @@
-import { withItems, type Dialect } from '../../storage/database/dialect.ts'
+import type { Dialect } from '../../storage/database/dialect.ts'
 import { limit, raw, sql } from '../../storage/database/sql.ts'
+import { withNames } from '../history/queries.ts'
 
 export const JOB_KINDS = ['import', 'bulk', 'undo'] as const
 export type JobKind = (typeof JOB_KINDS)[number]
@@ -122,11 +123,7 @@ export const firstChanges = (
   first: number,
   last: number,
 ) => sql`
-  ${withItems(
-    dialect,
-    { name: 'text' },
-    names.map((name) => [name]),
-  )}
+  ${withNames(dialect, names)}
   SELECT changes.id, at, topic, kind, key, account_id, before, after FROM item CROSS JOIN changes
   WHERE changes.id = (
     SELECT min(one.id) FROM changes AS one WHERE one.topic = 'domain' AND one.key = item.name
