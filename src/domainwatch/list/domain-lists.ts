@@ -2,15 +2,17 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Gate } from '../../lib/gate.ts'
 import { finish, TimeSlice } from '../../lib/name-index/index.ts'
 import { accountClient } from '../../lib/client.ts'
-import { encodeCursor, type ListCursor, type ListPage } from './cursor.ts'
 import type { NameIndex } from './name-index.ts'
 import {
   defaultOrder,
+  encodeCursor,
   isOfAll,
   isStageOf,
   orderParameter,
+  type ListCursor,
   type Listing,
   type ListOrder,
+  type ListPage,
   type Source,
 } from './order.ts'
 import { hitsToJson, nameOfHit, RecordOfHit } from './hits.ts'

@@ -21,12 +21,13 @@ import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
 import { type FilterContext, BOUGHT } from '../filtered-record.ts'
 import { toConditions, LAYOUT, type Filters, type SavedFilters } from '../filters.ts'
 import { RecordOfHit } from './hits.ts'
-import { toCursor, type ListPage } from './cursor.ts'
 import {
   isOfAll,
   needsRange,
   stagesFrom,
+  toCursor,
   type Listing,
+  type ListPage,
   type ListRange,
   type SortKey,
   type Source,
