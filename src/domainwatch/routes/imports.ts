@@ -156,9 +156,9 @@ function toDisplayName(fileName: string): string | undefined {
 
 function show(job: JobRow) {
   const request: Partial<ImportRequest> = JSON.parse(job.request)
-  const { reached, skipped, list, share = 0, secondsLeft }: ImportProgress = JSON.parse(job.progress)
+  const { reached, skipped, list, share = 0 }: ImportProgress = JSON.parse(job.progress)
   const { read, added, changed, refused } = reached?.counts ?? { read: 0, added: 0, changed: 0, refused: 0 }
-  const more = {
+  return {
     name: request.name ?? null,
     format: request.format ?? null,
     source: request.source ?? null,
@@ -174,7 +174,6 @@ function show(job: JobRow) {
     skipped: skipped ?? null,
     complete: list === undefined ? null : list.incomplete === undefined ? 1 : 0,
   }
-  return { more, secondsLeft }
 }
 
 const feed = object(

@@ -18,7 +18,7 @@ import { localDateTime } from '../../lib/dates.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { domainErrors } from '../errors.ts'
 import type { Jobs } from '../jobs/index.ts'
-import { LISTED_DAYS, MAX_OPEN_JOBS } from '../jobs/job.ts'
+import { LISTED_DAYS, MAX_OPEN_JOBS, type Pace } from '../jobs/job.ts'
 import { BULK_KINDS, type JobKind, type JobRow } from '../jobs/queries.ts'
 import { clientAbort } from '../../http/client.ts'
 import { filterParameters, readFilters, serializeFilters } from '../filters.ts'
@@ -71,7 +71,8 @@ const JOB_EXAMPLE = {
   error: null,
 }
 
-function jobJson(job: JobRow, timeZone: string, secondsLeft: number | undefined) {
+function jobJson(job: JobRow, timeZone: string) {
+  const { secondsLeft }: Pace = JSON.parse(job.progress)
   const time = (at: number | null) => (at === null ? null : localDateTime(at, timeZone))
   const isWaiting = job.state === 'waiting'
   return {
@@ -120,8 +121,8 @@ interface JobEndpoints {
   readonly nouns: readonly [string, string]
   readonly fields: Readonly<Record<string, JsonSchema>>
   readonly example: JsonSchema
-  /** Returns what an answer shows of a job besides `jobFields`, and the estimate of the rest. */
-  readonly show: (job: JobRow) => { readonly more: JsonSchema; readonly secondsLeft: number | undefined }
+  /** Returns what an answer shows of a job besides `jobFields`. */
+  readonly show: (job: JobRow) => JsonSchema
 }
 
 /** Adds the endpoints that list and stop jobs of some kinds. */
@@ -133,10 +134,7 @@ export function jobEndpoints(
 ): void {
   const fields = { ...jobFields, ...own.fields }
   const shown = { ...JOB_EXAMPLE, ...example }
-  const json = (job: JobRow) => {
-    const { more, secondsLeft } = show(job)
-    return { ...jobJson(job, timeZone, secondsLeft), ...more }
-  }
+  const json = (job: JobRow) => ({ ...jobJson(job, timeZone), ...show(job) })
 
   simpleEndpoint(app, shared, {
     route: `GET ${path}`,
@@ -321,17 +319,13 @@ export const bulkRoutes: AddRoutes = (app, shared, services) => {
 function show(job: JobRow) {
   const request: Partial<BulkRequest & UndoRequest> = JSON.parse(job.request)
   const { of = null, filters = {}, set } = request
-  const { secondsLeft, ...progress }: Partial<BulkProgress> = JSON.parse(job.progress)
-  const { matched: count = 0, done = 0, skipped = 0 } = progress
+  const { matched: count = 0, done = 0, skipped = 0 }: Partial<BulkProgress> = JSON.parse(job.progress)
   return {
-    more: {
-      matched: count,
-      done,
-      skipped,
-      filters,
-      set: set === undefined ? null : setJson(set),
-      undo_of: of,
-    },
-    secondsLeft,
+    matched: count,
+    done,
+    skipped,
+    filters,
+    set: set === undefined ? null : setJson(set),
+    undo_of: of,
   }
 }
