@@ -183,7 +183,7 @@ process.on('message', (job: Job) => {
     if (process.memoryUsage().external > MAJOR_COLLECTION_BYTES) await collectGarbage('major')
     const isOutOfMemory = outcome.kind === 'too-heavy' && outcome.isOutOfMemory === true
     const isBloated = isOutOfMemory || hasDecodedHeic() || process.memoryUsage.rss() > BLOATED_BYTES
-    send({ type: 'done', outcome, isBloated })
+    send({ outcome, isBloated })
   })
 })
 
@@ -193,7 +193,7 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.on('SIGINT', () => undefined)
 process.on('SIGTERM', () => undefined)
 
-send({ type: 'ready' })
+send('ready')
 // Node writes its compile cache at an orderly exit, which never happens here. Without the cache each process would hold a
 // TypeScript compiler, 20 MB, for the rest of its life. Does nothing if everything is cached, or no cache is configured.
 flushCompileCache()

@@ -44,7 +44,7 @@ interface TooHeavy {
   readonly isOutOfMemory?: boolean
 }
 
-/** `busy`: the queue is full or the wait timed out, try later. `aborted`: the signal fired first. */
+/** `busy`: the queue is full, the wait timed out or the process never came up; try later. `aborted`: the signal fired first. */
 type NotRun = { readonly kind: 'busy' } | { readonly kind: 'aborted' }
 /** `too-slow`: killed when its time was up. `crashed`: two processes in a row ended because of it. */
 type Killed = { readonly kind: 'too-slow' } | { readonly kind: 'crashed' }
@@ -86,19 +86,13 @@ export type JobOutcome = InspectedImage | DerivedImage | Damaged | TooHeavy
 export type PoolOutcome = JobOutcome | Killed | NotRun
 
 export type FromDecoder =
-  | { readonly type: 'ready' }
+  | 'ready'
   /** `isBloated`: the process retains so much memory that it should be replaced. */
-  | { readonly type: 'done'; readonly outcome: JobOutcome | Needs; readonly isBloated: boolean }
-
-export type Ending =
-  | Extract<FromDecoder, { readonly type: 'done' }>
-  | { readonly type: 'timeout' }
-  /** `started` is false if the process never came up, which says nothing about the image. */
-  | { readonly type: 'crash'; readonly started: boolean }
+  | { readonly outcome: JobOutcome | Needs; readonly isBloated: boolean }
 
 interface Run {
   readonly job: Job
-  readonly onEnd: (ending: Ending) => void
+  readonly onEnd: (outcome: PoolOutcome | Needs) => void
 }
 
 /** glibc returns freed blocks from this size on to the system. Its own threshold adapts and soon retains far larger ones. */
@@ -145,6 +139,8 @@ export class DecoderProcess {
   #run: Run | undefined
   #isReady = false
   #isTimedOut = false
+  /** Whether the process can run another job. */
+  isReusable = true
 
   /** @param memory bytes that an image may take */
   constructor(memory: number, onExit: (process: DecoderProcess) => void) {
@@ -162,9 +158,10 @@ export class DecoderProcess {
     })
     this.#exited = new Promise((resolve) => {
       const end = (): void => {
-        this.#finish(
-          this.#isTimedOut && this.#isReady ? { type: 'timeout' } : { type: 'crash', started: this.#isReady },
-        )
+        this.isReusable = false
+        // A process that never came up says nothing about the image.
+        if (!this.#isReady) this.#finish({ kind: 'busy' })
+        else this.#finish({ kind: this.#isTimedOut ? 'too-slow' : 'crashed' })
         onExit(this)
         resolve()
       }
@@ -185,7 +182,7 @@ export class DecoderProcess {
     return this.#process.pid
   }
 
-  run(job: Job): Promise<Ending> {
+  run(job: Job): Promise<PoolOutcome | Needs> {
     return new Promise((onEnd) => {
       this.#run = { job, onEnd }
       // The process keeps the event loop alive only while it has a job.
@@ -208,18 +205,21 @@ export class DecoderProcess {
   }
 
   #receive(message: FromDecoder): void {
-    if (message.type === 'done') return this.#finish(message)
+    if (message !== 'ready') {
+      this.isReusable = !message.isBloated
+      return this.#finish(message.outcome)
+    }
     this.#isReady = true
     clearTimeout(this.#timer)
     if (this.#run !== undefined) this.#begin(this.#run.job)
   }
 
-  #finish(ending: Ending): void {
+  #finish(outcome: PoolOutcome | Needs): void {
     clearTimeout(this.#timer)
     const run = this.#run
     this.#run = undefined
     this.#unref()
-    run?.onEnd(ending)
+    run?.onEnd(outcome)
   }
 
   #unref(): void {

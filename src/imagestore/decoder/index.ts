@@ -5,11 +5,9 @@ import { SharedGate } from '../../lib/gate.ts'
 import type { ResolvedTransformation } from '../modifiers/index.ts'
 import {
   DecoderProcess,
-  type Ending,
   type Derivation,
   type Inspection,
   type Job,
-  type JobOutcome,
   type Needs,
   type PoolOutcome,
   type Task,
@@ -143,24 +141,24 @@ export class ImageEngine {
   async #complete(job: Job, end: AbortSignal): Promise<PoolOutcome | Needs> {
     // The abort may have come while the turn was handed over: a closed pool must start no process.
     end.throwIfAborted()
-    let ending = await this.#attempt(job, end, this.#idle.pop() ?? this.#fork())
-    if (!end.aborted && mayBeOfProcess(ending)) ending = await this.#attempt(job, end, this.#fork())
+    let outcome = await this.#attempt(job, end, this.#idle.pop() ?? this.#fork())
+    if (!end.aborted && mayBeOfProcess(outcome)) outcome = await this.#attempt(job, end, this.#fork())
     // What a process reports that was stopped says nothing about the image.
     end.throwIfAborted()
-    return outcomeOf(ending)
+    return outcome
   }
 
-  async #attempt(job: Job, end: AbortSignal, process: DecoderProcess): Promise<Ending> {
+  async #attempt(job: Job, end: AbortSignal, process: DecoderProcess): Promise<PoolOutcome | Needs> {
     let abandoned: NodeJS.Timeout | undefined
     const onAbort = () => (abandoned = setTimeout(() => void process.kill(), ABANDONED_MS))
     end.addEventListener('abort', onAbort)
-    const ending = await process.run(job)
+    const outcome = await process.run(job)
     end.removeEventListener('abort', onAbort)
     clearTimeout(abandoned)
-    if (ending.type === 'done' && ending.isBloated) void process.kill()
-    else if (ending.type === 'done') this.#idle.push(process)
+    if (process.isReusable) this.#idle.push(process)
+    else void process.kill()
     this.#scheduleDismissal()
-    return ending
+    return outcome
   }
 
   #fork(): DecoderProcess {
@@ -186,14 +184,7 @@ export class ImageEngine {
 }
 
 /** Whether the process may be to blame, because of an earlier image: then a fresh one tries again. */
-const mayBeOfProcess = (ending: Ending): boolean =>
-  ending.type === 'crash' || (ending.type === 'done' && isOutOfMemory(ending.outcome))
-
-const isOutOfMemory = (outcome: JobOutcome | Needs): boolean =>
-  outcome.kind === 'too-heavy' && outcome.isOutOfMemory === true
-
-function outcomeOf(ending: Ending): PoolOutcome | Needs {
-  if (ending.type === 'done') return ending.outcome
-  if (ending.type === 'timeout') return { kind: 'too-slow' }
-  return ending.started ? { kind: 'crashed' } : { kind: 'busy' }
-}
+const mayBeOfProcess = (outcome: PoolOutcome | Needs): boolean =>
+  outcome.kind === 'crashed' ||
+  outcome.kind === 'busy' ||
+  (outcome.kind === 'too-heavy' && outcome.isOutOfMemory === true)
