@@ -26,7 +26,7 @@ import { type ImageSettings, ImageDefinitions } from './definitions.ts'
 import { Hooks } from './hooks.ts'
 import { heldKeys } from './queries.ts'
 import { SimilarImages } from './similar-images.ts'
-import { OriginalChecks } from './verify-blob.ts'
+import { OriginalChecks } from './blobs.ts'
 import { ImageStore } from './store.ts'
 import { Tickets, TicketUploads } from './tickets.ts'
 

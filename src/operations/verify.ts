@@ -7,9 +7,12 @@ import {
   ownershipOf,
   STRANGE_STORE,
   lostKey,
+  markDamaged,
+  rename,
+  verifyBlobTwice,
+  type BytesState,
 } from '../imagestore/blobs.ts'
 import { blobByHash } from '../imagestore/queries.ts'
-import { markDamaged, rename, verifyBlobTwice, type BytesState } from '../imagestore/verify-blob.ts'
 import { forEachConcurrent } from '../lib/concurrency.ts'
 import { heldUntil } from '../storage/database/transfer-marks.ts'
 import {

@@ -1,7 +1,7 @@
 /** Originals are not verified when they are read, but all of them within a month. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { OriginalChecks } from '../../src/imagestore/verify-blob.ts'
+import { OriginalChecks } from '../../src/imagestore/blobs.ts'
 import { bytesOf, expectedHash, ImageClient, stamped } from '../support/images.ts'
 import { ManualClock, startService } from '../support/service.ts'
 import { flipped, HOUR, keyOf, look, png, put } from './looking.ts'

@@ -5,7 +5,7 @@ import type { Staging } from '../../storage/blobs/staging.ts'
 import { digested } from '../../lib/bytes.ts'
 import { forEachConcurrent, withRetries, type Progress } from '../../lib/concurrency.ts'
 import { hashOfDigest } from '../../imagestore/image-fields.ts'
-import { verifyBlob } from '../../imagestore/verify-blob.ts'
+import { verifyBlob } from '../../imagestore/blobs.ts'
 
 /** Images copied concurrently. */
 const CONCURRENCY = 8

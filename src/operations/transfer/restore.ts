@@ -1,5 +1,4 @@
-import { isLost } from '../../imagestore/blobs.ts'
-import { verifyBlob } from '../../imagestore/verify-blob.ts'
+import { isLost, verifyBlob } from '../../imagestore/blobs.ts'
 import type { Progress } from '../../lib/concurrency.ts'
 import { SCHEMA } from '../../storage/database/migrations/index.ts'
 import { replaceContents, getTables } from '../../storage/database/tables.ts'

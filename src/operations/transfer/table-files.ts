@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
-import { verifyBlob } from '../../imagestore/verify-blob.ts'
+import { verifyBlob } from '../../imagestore/blobs.ts'
 import { digested } from '../../lib/bytes.ts'
 import { forEachConcurrent, type Progress } from '../../lib/concurrency.ts'
 import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob-store.ts'
