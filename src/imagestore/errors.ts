@@ -1,4 +1,6 @@
-import { declareErrors } from '../lib/errors.ts'
+import { declareErrors, type HttpError } from '../lib/errors.ts'
+import type { ResolvedLink } from './links/resolve-link.ts'
+import type { ModifierFault } from './modifiers/index.ts'
 
 /** Errors of image hosting. Clients rely on codes: one is never renamed, and `docs/api` lists them all. */
 export const imageErrors = declareErrors({
@@ -54,3 +56,40 @@ export const imageErrors = declareErrors({
   signature_missing: [403, 'La imagen solo se entrega por enlaces firmados'],
   preset_required: [403, 'La imagen solo se entrega sin modificar o en un tamaño con nombre'],
 })
+
+/** The error for a link that resolves to no image. */
+export function linkError(link: Exclude<ResolvedLink, { kind: 'image' }>): HttpError {
+  switch (link.kind) {
+    case 'no-format':
+      return imageErrors.image_not_found()
+    case 'fault':
+      return imageErrors.modifier_invalid(link.fault.token, faultText(link.fault))
+    case 'no-watermark':
+      return imageErrors.modifier_invalid(
+        `wm_${link.name}`,
+        'no es válido: su imagen no es de la misma aplicación',
+      )
+    case 'expired':
+      return imageErrors.link_expired()
+    case 'forged':
+      // Not secret: it tells applications that sign links themselves in which order and form.
+      return imageErrors.signature_invalid().with({ fields: { signed: link.signed } })
+    case 'unsigned':
+      return imageErrors.signature_missing()
+    case 'no-preset':
+      return imageErrors.preset_required()
+  }
+}
+
+function faultText(fault: ModifierFault): string {
+  switch (fault.kind) {
+    case 'unknown':
+      return 'no existe'
+    case 'repeated':
+      return 'está repetido'
+    case 'range':
+      return `no es válido: ${fault.takes}`
+    case 'last':
+      return 'no es válido: va al final'
+  }
+}

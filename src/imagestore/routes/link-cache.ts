@@ -4,7 +4,88 @@ import { lruCache } from '../../lib/lru-cache.ts'
 import type { Delivery } from '../delivery.ts'
 import type { ImageDefinitions, ImageSettings } from '../definitions.ts'
 import type { ImageHash } from '../image-fields.ts'
-import { contentHeaders } from './link-responses.ts'
+import { toLinkId, type Alias } from '../links/link.ts'
+import type { ResolvedLink } from '../links/resolve-link.ts'
+import { mimeOf } from '../../lib/image-metadata/index.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+const YEAR_SECONDS = 31_536_000
+/** For links whose meaning can change: caches revalidate them by their `ETag`. */
+const DAY_SECONDS = 86_400
+const ALIAS_SECONDS = 60
+
+/** A stored SVG may contain script: these headers keep browsers from running it, and from sniffing another type. */
+const SAFE_HEADERS = {
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'cross-origin',
+}
+
+/**
+ * Returns the headers of all responses to a link but errors. The bytes of a hash never change, so caches may keep
+ * them indefinitely, unless the link expires or its meaning can change. `Cache-Tag` lets a cache purge all links
+ * to an image. A negotiated response is for private caches only by default: many
+ * CDNs ignore `Vary`, and would serve AVIF to all clients because the first one accepted it.
+ * @param image as the link names it
+ * @param now milliseconds since 1970
+ * @param sharesVariants whether all shared caches are known to respect `Vary`
+ */
+export function linkHeaders(
+  image: ImageHash | Alias,
+  hash: string,
+  { varies, isFixed, expires }: Extract<ResolvedLink, { kind: 'image' }>,
+  now: number,
+  sharesVariants: boolean,
+): Headers {
+  const left = expires === undefined ? Infinity : Math.max(0, expires - Math.ceil(now / 1_000))
+  const isAlias = typeof image !== 'string'
+  const lifetime = isFixed ? YEAR_SECONDS : isAlias ? ALIAS_SECONDS : DAY_SECONDS
+  const seconds = Math.min(lifetime, left)
+  const maxAge = `max-age=${seconds}${isFixed && expires === undefined ? ', immutable' : ''}`
+  const scope = varies.length === 0 || sharesVariants ? 'public' : 'private'
+  return {
+    'cache-control': `${scope}, ${maxAge}`,
+    ...SAFE_HEADERS,
+    'accept-ranges': 'bytes',
+    'cache-tag': isAlias ? `${hash},${toLinkId(image)}` : hash,
+    ...(varies.length === 0 ? {} : { vary: varies.join(', ') }),
+  }
+}
+
+/** Which caches may keep a response with these headers. */
+export const cacheScope = (common: Headers): string =>
+  common['cache-control']?.startsWith('private') === true ? 'private' : 'public'
+
+/** Other types in a database that was edited by hand are not sent: a link must not serve a web page. */
+const IMAGE_MIMES: ReadonlySet<string> = new Set(Object.values(mimeOf))
+
+/** Extensions of files that are not the second part of their type. */
+const EXTENSIONS: Readonly<Record<string, string>> = { jpeg: 'jpg', 'svg+xml': 'svg' }
+
+/**
+ * Headers of a 200 or 206.
+ * @param length bytes of the body
+ * @param download name of the file that browsers save, without extension; null to show the image
+ */
+export function contentHeaders(
+  common: Headers,
+  etag: string,
+  mime: string,
+  length: number,
+  download: string | null,
+): Headers {
+  const isImage = IMAGE_MIMES.has(mime)
+  const [, subtype = ''] = isImage ? mime.split('/') : []
+  const file = `${download}.${EXTENSIONS[subtype] ?? subtype}`
+  return {
+    ...common,
+    etag,
+    'content-length': String(length),
+    'content-type': isImage ? mime : 'application/octet-stream',
+    ...(download === null ? {} : { 'content-disposition': `attachment; filename="${file}"` }),
+  }
+}
 
 /** Cached links, less than a kilobyte each. */
 const MAX_LINKS = 20_000
@@ -21,7 +102,7 @@ export interface CacheableLink {
   readonly etag: string
   /** Name of the file that browsers save, without extension; null to show the image. */
   readonly download: string | null
-  readonly common: Readonly<Record<string, string>>
+  readonly common: Headers
 }
 
 export interface CachedResponse {

@@ -9,13 +9,14 @@ import { BlobDamaged, type BlobAddress } from '../../storage/blobs/blob-store.ts
 import { isLost } from '../blobs.ts'
 import { cacheKey, type Content, type Recipe, type KnownImage } from '../delivery.ts'
 import { RETRY_SECONDS } from '../derivatives.ts'
-import type { BlobRow } from '../image-fields.ts'
+import { EXAMPLE, type BlobRow } from '../image-fields.ts'
 import { readLink, type LinkTarget } from '../links/link.ts'
 import type { ResolvedLink } from '../links/resolve-link.ts'
-import { imageErrors } from '../errors.ts'
+import { imageErrors, linkError } from '../errors.ts'
+import { httpErrors } from '../../http/errors.ts'
+import { optional, problem, problemWith, string } from '../../http/openapi/json-schema.ts'
 import type { ImageRoutes } from '../open.ts'
-import { createLinkCache } from './link-cache.ts'
-import { cacheScope, contentHeaders, linkError, linkHeaders, linkSchema } from './link-responses.ts'
+import { cacheScope, contentHeaders, createLinkCache, linkHeaders } from './link-cache.ts'
 
 /** How often a link is resolved again because its image changed in the meantime. */
 const MAX_ATTEMPTS = 3
@@ -219,4 +220,68 @@ function rangeOf(
   const range: Range = request.method === 'HEAD' ? { kind: 'whole' } : readRange(request.headers, size, etag)
   if (range.kind !== 'unsatisfiable') return range
   throw imageErrors.range_not_satisfiable().with({ headers: { 'content-range': `bytes */${size}` } })
+}
+
+const IMAGE = { 'image/*': { schema: { type: 'string', format: 'binary' } } }
+
+const linkSchema = {
+  tags: ['imagestore'],
+  operationId: 'downloadImage',
+  summary: 'Get an image, as uploaded or transformed',
+  description: 'Needs no key. Supports `HEAD`, `Range` and conditional requests.',
+  params: {
+    type: 'object',
+    properties: {
+      '*': {
+        type: 'string',
+        description:
+          'Hash, with or without an extension; the extension of another format converts the image. `&m=` and a preset or ' +
+          'modifiers may follow directly.',
+        examples: [`${EXAMPLE.hash.example}.webp&m=w_300`],
+      },
+    },
+  },
+  querystring: {
+    type: 'object',
+    properties: {
+      m: {
+        type: 'string',
+        description: 'Modifiers, if they are not in the path',
+        examples: ['w_300,h_200,c_fill'],
+      },
+    },
+  },
+  response: {
+    200: { description: 'The image', content: IMAGE },
+    206: { description: 'Part of the image that `Range` asks for', content: IMAGE },
+    302: { description: 'The image is at the address in `Location`', type: 'null' },
+    304: { description: 'Not modified', type: 'null' },
+    400: problem(
+      'A modifier is unknown, repeated, out of range or too much for this image',
+      linkError({ kind: 'fault', fault: { kind: 'repeated', token: 'w_300' } }),
+      imageErrors.image_too_heavy(),
+      httpErrors.bad_request(),
+    ),
+    403: problemWith(
+      {
+        signed: optional(
+          string(
+            'Text that a signature of the link covers, in canonical form; only with `signature_invalid`',
+          ),
+        ),
+      },
+      'The delivery mode of the application does not allow this link',
+      imageErrors.signature_missing(),
+      imageErrors.signature_invalid(),
+      imageErrors.preset_required(),
+    ),
+    404: problem('There is no such image', imageErrors.image_not_found()),
+    410: problem(
+      'The link has expired, or the bytes of the image are lost; uploading them again restores the image',
+      imageErrors.image_lost(),
+      imageErrors.link_expired(),
+    ),
+    416: problem('`Range` is outside the image', imageErrors.range_not_satisfiable()),
+    503: problem('Too many transformations are queued', new OverloadError()),
+  },
 }
