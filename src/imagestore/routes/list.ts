@@ -5,40 +5,22 @@ import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint } from '../../http/endpoint.ts'
 import { invalidCursor, toPage } from '../../http/headers.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
-import { choice, flag, integer, text, type Parameter } from '../../http/parameters.ts'
+import { choice, flag, integer, text } from '../../http/parameters.ts'
 import { mimeOf } from '../../lib/image-metadata/index.ts'
 import { isStorable } from '../../lib/text.ts'
 import { decodeUtf8 } from '../../lib/bytes.ts'
 import { tagParameter } from '../edits.ts'
-import {
-  toAnswer,
-  toExample,
-  toSchemas,
-  EXAMPLE,
-  schemaOf,
-  type ImageRow,
-  isImageHash,
-} from '../image-fields.ts'
-import {
-  currentCount,
-  imagePage,
-  selectedCount,
-  SORTED_CHARACTERS,
-  type ImageOrder,
-  findImage,
-} from '../queries.ts'
+import { toAnswer, toExample, toSchemas, EXAMPLE, schemaOf, isImageHash } from '../image-fields.ts'
+import { currentCount, imagePage, selectedCount, SORTED_CHARACTERS, type ImageOrder } from '../queries.ts'
+import { findLimits, trashTotal, usageAt, type Total, type Usage } from '../queries-settings.ts'
 import { MAX_NAME_CHARACTERS, timeParameter } from '../upload-input.ts'
 import type { ImageRoutes } from '../open.ts'
-import { isFlatHash, isHash64, mirrorHash } from '../../lib/perceptual-hash/index.ts'
-import { isCurrent } from '../image-records.ts'
-import { imageErrors } from '../errors.ts'
-import { hashParameter } from './image.ts'
 
 const MAX_PAGE = 1_024
 const DEFAULT_PAGE = 100
 const MAX_CURSOR = 1_000
 
-const parameters = {
+const listParameters = {
   search: text('Only images whose name contains this text', MAX_NAME_CHARACTERS),
   tag: tagParameter('Only images with this tag'),
   mime: choice('Only images of this type', Object.values(mimeOf)),
@@ -85,7 +67,7 @@ export function imageListRoute(app: HttpServer, images: ImageRoutes): void {
   simpleEndpoint(app, images, {
     route: 'GET /api/v1/imagestore/list',
     scopes: ['read'],
-    parameters,
+    parameters: listParameters,
     operation: 'listImages',
     summary: 'List the images of the application',
     description:
@@ -131,97 +113,108 @@ function readCursor(text: string, order: ImageOrder): { key: number | string; ha
   return { key: name ?? Number(key), hash }
 }
 
-const MAX_DISTANCE = 16
-const DEFAULT_DISTANCE = 10
-const MAX_IMAGES = 1_024
-const DEFAULT_IMAGES = 100
+const MAX_DAYS = 3_660
+const DEFAULT_DAYS = 30
+const DAY_MS = 86_400_000
 
-export const dhashParameter: Parameter<string> = {
-  required: false,
-  description: 'Difference hash, in place of an image',
-  schema: { type: 'string', pattern: '^[0-9a-f]{16}$' },
-  parse: (text) => {
-    const value = text.toLowerCase()
-    return isHash64(value) ? { value } : { takes: 'debe tener 16 dígitos hexadecimales' }
-  },
+const statsParameters = {
+  days: integer(`Number of the last days with uploads; default ${DEFAULT_DAYS}`, 1, MAX_DAYS),
 }
 
-const similarParameters = {
-  hash: { ...hashParameter, required: false },
-  dhash: dhashParameter,
-  distance: integer(
-    `Maximum number of bits of the dhash that may differ; default ${DEFAULT_DISTANCE}`,
-    0,
-    MAX_DISTANCE,
-  ),
-  mirrored: flag('Whether to find images that look like the mirrored picture'),
-  limit: integer(`Maximum number of images; default ${DEFAULT_IMAGES}`, 1, MAX_IMAGES),
+const total = {
+  images: schema.integer('Images'),
+  bytes: schema.integer('Bytes of images as uploaded'),
 }
+const NOTHING = { images: 0, bytes: 0 }
+const usageExample = { images: 1, bytes: EXAMPLE.size.example }
 
-const similarAnswer = schema.answer(
+const statsAnswer = schema.answer(
   {
-    count: schema.integer('Number of images returned'),
-    dhash: { ...schemaOf('dhash'), description: 'Difference hash that the images were compared with' },
-    data: schema.array(
+    ...total,
+    trash: schema.object(total, { description: 'Images in the trash, which the quota counts too' }),
+    max_images: {
+      type: ['integer', 'null'],
+      description: 'Image quota; null if unlimited',
+    },
+    max_bytes: { type: ['integer', 'null'], description: 'Byte quota; null if unlimited' },
+    derivatives: schema.object({
+      bytes: {
+        type: 'integer',
+        description:
+          'Disk space that transformed images of all applications take on the machine that answers, at most an hour old',
+      },
+      max_bytes: {
+        type: 'integer',
+        description: 'Maximum disk space of transformed images; the least used are removed beyond it',
+      },
+    }),
+    kinds: schema.array(schema.object({ mime: schemaOf('mime'), ...total })),
+    days: schema.array(
       schema.object({
-        ...toSchemas('list'),
-        distance: schema.integer('Number of bits of the dhash that differ'),
+        day: schema.string({ format: 'date', description: 'Day of the uploads, in UTC' }),
+        ...total,
       }),
     ),
   },
-  'Images of the application that look alike, the nearest first',
+  'Usage and quotas of the application',
   {
-    count: 1,
-    dhash: EXAMPLE.dhash.example,
-    data: [{ ...toExample('list'), distance: 0 }],
+    ...usageExample,
+    trash: NOTHING,
+    max_images: 100_000,
+    max_bytes: null,
+    derivatives: { bytes: 49_152, max_bytes: 1_073_741_824 },
+    kinds: [{ mime: EXAMPLE.mime.example, ...usageExample }],
+    days: [{ day: '2025-12-31', ...usageExample }],
   },
 )
 
-export function similarRoute(app: HttpServer, images: ImageRoutes): void {
-  const { database, clock, similar, baseUrl } = images
+export function statsRoute(app: HttpServer, images: ImageRoutes): void {
+  const { database, clock, config, derivatives } = images
   simpleEndpoint(app, images, {
-    route: 'GET /api/v1/imagestore/similar',
+    route: 'GET /api/v1/imagestore/stats',
     scopes: ['read'],
-    parameters: similarParameters,
-    operation: 'findSimilarImages',
-    summary: 'Find images of the application that look alike',
+    parameters: statsParameters,
+    operation: 'getImageStats',
+    summary: 'Get the usage and the quotas of the application',
     description:
-      'Compares with `hash`, an image of the application, which is then the first result, or with `dhash`. Sorts by distance, ' +
-      'then by dhash, then by hash. No image within the distance is missed, except pictures without ' +
-      'contrast, whose dhash is 0: they never match.',
-    answers: {
-      200: similarAnswer,
-      400: schema.problem(
-        'Neither or both of `hash` and `dhash` are given',
-        imageErrors.hash_or_dhash_missing(),
-      ),
-      404: schema.problem('This application has no such image', imageErrors.image_not_found()),
-    },
+      'Returns the current, exact usage without expired images, and the uploads of each day with uploads.',
+    answers: { 200: statsAnswer },
 
-    async handle({ identity: { accountId }, values, reply }) {
-      const { distance = DEFAULT_DISTANCE, limit = DEFAULT_IMAGES } = values
-      if ((values.hash === undefined) === (values.dhash === undefined)) {
-        throw imageErrors.hash_or_dhash_missing()
+    async handle({ identity: { accountId }, values: { days = DEFAULT_DAYS }, reply }) {
+      const { max_images = null, max_bytes = null } =
+        (await database.readerOf(accountClient(accountId)).first(findLimits(accountId))) ?? {}
+      // One row for each day and kind: some thousand after years, however many images there are.
+      const scanner = database.scannerOf(accountId, clientAbort(reply.raw))
+      const now = secondsOf(clock)
+      const [usage, trash] = await Promise.all([
+        scanner.all(usageAt(accountId, now)),
+        scanner.first(trashTotal(accountId, now)),
+      ])
+      const kinds = sumBy(usage, ({ mime }) => mime)
+      const byDay = sumBy(usage, ({ day }) => new Date(day * DAY_MS).toISOString().slice(0, 10))
+      return {
+        status: 200,
+        ...(sumBy(usage, () => '')[0]?.[1] ?? NOTHING),
+        trash: trash ?? NOTHING,
+        max_images,
+        max_bytes,
+        derivatives: { bytes: derivatives.bytes, max_bytes: config.derivativeCacheBytes },
+        kinds: kinds.map(([mime, sum]) => ({ mime, ...sum })),
+        days: byDay
+          .toReversed()
+          .slice(0, days)
+          .map(([day, sum]) => ({ day, ...sum })),
       }
-      const image = values.dhash === undefined ? await imageNamed(accountId, values.hash ?? '') : undefined
-      const given = image?.dhash ?? values.dhash ?? ''
-      const wanted = values.mirrored === true ? mirrorHash(given) : given
-      const alike =
-        image !== undefined && isFlatHash(given)
-          ? [{ ...image, distance: 0 }]
-          : await similar.find(accountId, wanted, distance, limit, clientAbort(reply.raw))
-      const data = alike.map((found) => ({
-        ...toAnswer('list', found, baseUrl()),
-        distance: found.distance,
-      }))
-      return { status: 200, count: data.length, dhash: wanted, data }
     },
   })
+}
 
-  async function imageNamed(accountId: number, hash: string): Promise<ImageRow> {
-    const reader = database.readerOf(accountClient(accountId))
-    const image = isImageHash(hash) ? await reader.first(findImage(accountId, hash)) : undefined
-    if (image === undefined || !isCurrent(image, secondsOf(clock))) throw imageErrors.image_not_found()
-    return image
+/** Totals by name, in order of the names, without those that are zero. */
+function sumBy(usage: readonly Usage[], nameOf: (row: Usage) => string): [name: string, total: Total][] {
+  const sums = new Map<string, Total>()
+  for (const row of usage) {
+    const { images, bytes } = sums.get(nameOf(row)) ?? NOTHING
+    sums.set(nameOf(row), { images: images + row.images, bytes: bytes + row.bytes })
   }
+  return [...sums].filter(([, { images }]) => images !== 0).sort(([one], [other]) => (one < other ? -1 : 1))
 }
