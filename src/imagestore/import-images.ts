@@ -193,34 +193,30 @@ export async function importImages(
   const { after, onProgress, signal } = options
   const begin = after ?? { number: 0, stored: 0, refused: 0 }
   let [stored, refused] = [begin.stored, begin.refused]
-  const faults: { number: number; label: string; reason: string }[] = []
-  /** Images whose progress has not been reported, in order: each waits for those before it. */
-  const unreported: { readonly item: ImportItem; outcome?: 'stored' | 'refused' }[] = []
+  const faults: { label: string; reason: string }[] = []
+  /** Settles when all images so far are stored and reported, in their order. */
+  let reported = Promise.resolve()
 
   async function* remaining() {
     for await (const item of items) {
       if (signal.aborted) return
-      if (item.number <= begin.number) continue
-      const entry: (typeof unreported)[number] = { item }
-      unreported.push(entry)
-      yield entry
+      if (item.number > begin.number) yield item
     }
   }
 
-  await forEachConcurrent(remaining(), options.concurrency, async (entry) => {
-    const { item } = entry
-    const reason = await storeOne(item, options)
-    entry.outcome = reason === undefined ? 'stored' : 'refused'
-    if (reason !== undefined) {
-      faults.push({ number: item.number, label: item.label, reason })
-      faults.sort((one, other) => one.number - other.number).splice(MAX_FAULTS)
+  async function report(item: ImportItem, outcome: Promise<string | undefined>, before: Promise<void>) {
+    const [reason] = await Promise.all([outcome, before])
+    if (reason === undefined) stored++
+    else {
+      refused++
+      if (faults.length < MAX_FAULTS) faults.push({ label: item.label, reason })
     }
-    for (let first = unreported[0]; first?.outcome !== undefined; first = unreported[0]) {
-      unreported.shift()
-      if (first.outcome === 'stored') stored++
-      else refused++
-      await onProgress(first.item, { stored, refused })
-    }
+    await onProgress(item, { stored, refused })
+  }
+
+  await forEachConcurrent(remaining(), options.concurrency, (item) => {
+    reported = report(item, storeOne(item, options), reported)
+    return reported
   })
   return { stored, refused, faults }
 }
