@@ -100,7 +100,7 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
     typeof image === 'string' ? image : (await database.first(aliasTarget(image.account, image.name)))?.hash
   const blob = hash === undefined ? undefined : await database.first(blobByHash(hash))
   if (blob === undefined) return fail(`there is no image ${toLinkId(image)}`)
-  const { grammar } = await new ImageDefinitions(database, config.imageSettings).current(SERVICE.client)
+  const grammar = await new ImageDefinitions(database, config.imageSettings).current(SERVICE.client)
   const parsed = parseLink(target, blob.format, grammar)
   if (parsed === undefined) return fail(`images cannot be converted to .${target.extension}`)
   if (!parsed.ok)

@@ -12,9 +12,9 @@ test('presets and watermarks become names that links may use', () => {
       watermarks: { logo: { image: HASH, at: 'ne', opacity: 50 }, sello: { image: HASH } },
     }),
   )
-  assert.ok('grammar' in read)
+  assert.ok('presets' in read)
   const textOf = (modifier: string) => {
-    const parsed = parseModifiers(modifier, undefined, read.grammar)
+    const parsed = parseModifiers(modifier, undefined, read)
     return parsed.ok ? canonical(parsed.transformation) : parsed.fault
   }
   assert.equal(textOf('portada'), 'w_1200,h_630,c_fill,f_auto,wm_logo')

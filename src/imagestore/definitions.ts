@@ -1,7 +1,6 @@
 import { isImageHash, type ImageHash } from './image-fields.ts'
 import {
   COMPASS_POINTS,
-  defaultGrammar,
   defaultPresets,
   isKey,
   isName,
@@ -34,16 +33,15 @@ export interface Watermark extends WatermarkPlacement {
   readonly image: ImageHash
 }
 
-/** What the settings file for images adds to the grammar of links. */
-export interface ImageSettings {
-  readonly grammar: Grammar
+/** The grammar of links with what the settings file for images adds to it. */
+export interface ImageSettings extends Grammar {
   readonly watermarks: ReadonlyMap<string, Watermark>
   /** Whether all shared caches respect Vary, and may therefore store responses to f_auto. */
   readonly sharesVariants: boolean
 }
 
 export const defaultImageSettings: ImageSettings = {
-  grammar: defaultGrammar,
+  presets: defaultPresets,
   watermarks: new Map(),
   sharesVariants: false,
 }
@@ -83,7 +81,7 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
     if (fields !== undefined) presets.set(name, fields)
   }
   if (faults.length > 0) return { faults }
-  return { grammar: { presets, watermarks }, watermarks, sharesVariants: caches === 'shared' }
+  return { presets, watermarks, sharesVariants: caches === 'shared' }
 
   function members(value: unknown, section: string): [name: string, value: unknown][] {
     if (value === undefined) return []
@@ -152,7 +150,7 @@ export class ImageDefinitions {
     return this.#cache.get('', async () => {
       const rows = await this.#database.readerOf(client).all(queries.allDefinitions())
       if (rows.length === 0) return this.#file
-      const presets = new Map(this.#file.grammar.presets)
+      const presets = new Map(this.#file.presets)
       const watermarks = new Map<string, Watermark>()
       for (const { kind, name, value } of rows) {
         if (kind === 'watermark') watermarks.set(name, JSON.parse(value))
@@ -161,7 +159,7 @@ export class ImageDefinitions {
         if (parsed?.ok === true && !this.#isOfFile('preset', name)) presets.set(name, parsed.changes)
       }
       for (const [name, watermark] of this.#file.watermarks) watermarks.set(name, watermark)
-      return { ...this.#file, grammar: { presets, watermarks }, watermarks }
+      return { ...this.#file, presets, watermarks }
     })
   }
 
@@ -211,7 +209,7 @@ export class ImageDefinitions {
   }
 
   #isOfFile(kind: queries.DefinitionKind, name: string): boolean {
-    const { grammar, watermarks } = this.#file
-    return kind === 'preset' ? grammar.presets.has(name) : watermarks.has(name)
+    const { presets, watermarks } = this.#file
+    return (kind === 'preset' ? presets : watermarks).has(name)
   }
 }

@@ -56,7 +56,7 @@ export function createEager({ delivery, definitions, resolve, failed }: EagerOpt
 
   /** @throws HttpError 400 if one of the lists is not valid for links of the application */
   async function assertValid(lists: readonly string[], accountId: number): Promise<void> {
-    const { grammar } = await definitions.current(accountClient(accountId))
+    const grammar = await definitions.current(accountClient(accountId))
     for (const list of lists) {
       const link = parseModifiers(list, undefined, grammar)
       if (!link.ok) throw badParameter('eager', `no admite el modificador ${link.fault.token}`)

@@ -140,7 +140,7 @@ export function linkResolver(
   return async (target, image, headers, client, asker = 'anyone') => {
     const { blob, holders } = image
     const settings = await definitions.current(client)
-    const parsed = parseLink(target, blob.format, settings.grammar)
+    const parsed = parseLink(target, blob.format, settings)
     if (parsed === undefined) return { kind: 'no-format' }
     if (!parsed.ok) return { kind: 'fault', fault: parsed.fault }
     const allowed = authorizeLink(target.image, parsed, holders, clock.now())
