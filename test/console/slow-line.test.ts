@@ -235,6 +235,22 @@ test('changes that were made while the event stream was refused are shown when i
   await domainRow(page, 'fila6').getByText('Revisión').waitFor()
 })
 
+test('after an outage, what colleagues changed meanwhile is shown in place, and names that they added are announced', async () => {
+  const { page } = await open('dominios?starts=fila')
+  await page.locator('.live').waitFor()
+  await asAna([{ domain: 'fila9', note: 'antes' }])
+  await page.getByText('Nota: antes').waitFor({ state: 'attached' })
+  const line = await slowLine(page)
+  await line.break()
+  await lost(page).waitFor()
+  await asAna([{ domain: 'fila9', note: 'durante', revision: 1, seen: 1 }])
+  await stored(service, [record('filas', { date_reg: '2026-01-06 08:00:00' })], { key: ana })
+  await line.mend()
+  await domainRow(page, 'fila9').getByText('Revisión').waitFor()
+  await page.getByRole('button', { name: '1 cambio nuevo' }).waitFor()
+  assert.equal(await domainRow(page, 'filas').count(), 0)
+})
+
 test('on an unreliable connection two members decide each name of one queue once, and undo undoes the right one', async () => {
   const { page } = await open('triaje?starts=cola')
   const name = page.locator('.triage-name')

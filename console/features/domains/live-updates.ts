@@ -1,17 +1,20 @@
 import { useQueryClient, type QueryClient, type QueryKey } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { RECORD_EVENTS } from '../../base/constants.ts'
-import { apiUrl, callApi } from '../../api/client.ts'
+import { apiUrl } from '../../api/client.ts'
 import { checkConnection, connection } from '../../api/connection.ts'
-import { withRetries } from '../../api/retry.ts'
 import { getAccount } from '../../api/scope.ts'
 import { keyFor } from '../../api/session.ts'
-import { localTime, serverNow } from '../../base/server.ts'
 import { filterError } from '../filters/filter-errors.ts'
-import { hasValues, type Values } from './changes.ts'
 import { eventFilters, type Filters } from '../filters/filters.ts'
-import { changedRecords, forgetSent, receiveRecords, type ReceivedRecord } from './optimistic-updates.ts'
-import { forgetCursors, FRESH_MS, type Page } from './rows.ts'
+import {
+  changedRecords,
+  forgetSent,
+  receiveRecords,
+  withReceived,
+  type ReceivedRecord,
+} from './optimistic-updates.ts'
+import { forgetCursors, type Page } from './rows.ts'
 import type { DomainRecord } from './records.ts'
 
 const FOLLOW_AFTER_MS = 600
@@ -19,14 +22,10 @@ const FOLLOW_AFTER_MS = 600
 const DRAW_EVERY_MS = 300
 /** Maximum number of added and removed names that are counted: an import may bring a million. */
 export const MAX_WAITING = 100_000
-/** Maximum number of missed changes that are read; if there are more, the rows are read again. */
-const MAX_MISSED = 500
 const REOPEN_MS = 5_000
 /** The stream of a service that stopped is silent, like that of one where nothing happens. */
 const SILENT_MS = 15_000
 const MAX_REOPEN_MS = 60_000
-/** Difference of clocks, and records read while they were changed. */
-const SLACK_MS = 5_000
 
 export interface LiveUpdates {
   /** Whether the event stream is connected. */
@@ -84,9 +83,8 @@ function follow(
   say: (isOn: boolean) => void,
 ): () => void {
   const query = { api: keyFor('domainwatch') ?? '', ...eventFilters(filters) }
-  const stop = new AbortController()
-  /** Later changes may be unknown, by the service's clock. Shown rows may have been read a while ago. */
-  let knownUntil = serverNow() - FRESH_MS
+  /** Where the stream continues when it is opened again. */
+  let lastEventId: string | undefined
   let source: EventSource | undefined
   let reopening: ReturnType<typeof setTimeout> | undefined
   let wait = REOPEN_MS
@@ -99,47 +97,30 @@ function follow(
     came = []
     changed = []
   }, DRAW_EVERY_MS)
-  const hear = ({ type, data }: MessageEvent<string>) => {
-    knownUntil = serverNow()
+  const hear = ({ type, data, lastEventId: id }: MessageEvent<string>) => {
+    lastEventId = id
     const { record, account } = JSON.parse(data)
     if (type === 'added' || type === 'deleted') came.push(String(record.name))
     else changed.push({ record, isOwnAccount: account === (getAccount('domainwatch') ?? account) })
   }
-  /** Reads what changed before the stream began. */
-  const catchUp = async () => {
-    const since = knownUntil - SLACK_MS
-    const missed = await withRetries(() => changedSince(since, stop.signal), stop.signal)
-    if (missed.length >= MAX_MISSED) {
-      void queries.invalidateQueries({ queryKey: ['domains', 'list'] })
-      return
-    }
-    const loaded = loadedRecords(queries)
-    // What the stream brought in the meantime is newer, and comes after it.
-    changed.unshift(
-      ...missed
-        .filter((record) => isNewer(record, loaded.get(record.name)))
-        .map((record) => ({ record, isOwnAccount: true })),
-    )
-  }
-  const catchUpOrReload = () => {
-    catchUp().catch(() => {
-      // What was missed is unknown, so the rows are read again.
-      if (!stop.signal.aborted) void queries.invalidateQueries({ queryKey: ['domains', 'list'] })
-    })
+  /** Reads the rows again, because changes before the stream began are unknown. */
+  const readAgain = () => {
+    forgetSent()
+    for (const part of ['list', 'record']) void queries.invalidateQueries({ queryKey: ['domains', part] })
   }
   const open = () => {
     clearTimeout(reopening)
-    const opened = new EventSource(apiUrl('/api/v1/domainwatch/events', query))
+    const opened = new EventSource(
+      apiUrl('/api/v1/domainwatch/events', { ...query, last_event_id: lastEventId }),
+    )
     source = opened
-    let isFirst = true
+    let isNew = lastEventId === undefined
     opened.onopen = () => {
       say(true)
       wait = REOPEN_MS
       // A browser that reconnects says what it received last.
-      if (!isFirst) return
-      isFirst = false
-      forgetSent()
-      catchUpOrReload()
+      if (isNew) readAgain()
+      isNew = false
     }
     opened.onerror = () => {
       say(false)
@@ -149,7 +130,10 @@ function follow(
       wait = Math.min(MAX_REOPEN_MS, wait * 2)
     }
     for (const type of RECORD_EVENTS) opened.addEventListener(type, hear)
-    opened.addEventListener('gap', catchUpOrReload)
+    opened.addEventListener('gap', ({ lastEventId: id }) => {
+      lastEventId = id
+      readAgain()
+    })
   }
   open()
   const leaveConnection = connection.subscribe(() => {
@@ -158,7 +142,6 @@ function follow(
     if (connection.get() === 'reached') open()
   })
   return () => {
-    stop.abort()
     leaveConnection()
     clearInterval(silence)
     clearInterval(timer)
@@ -167,22 +150,11 @@ function follow(
   }
 }
 
-/** The loaded rows, by name. */
-function loadedRecords(queries: QueryClient): ReadonlyMap<string, DomainRecord> {
-  const pages = queries.getQueriesData<Page>({ queryKey: ['domains', 'list'] })
-  const records = pages.flatMap(([, page]) => page?.data.data[0] ?? [])
-  return new Map(records.map((record) => [record.name, record]))
-}
-
 /** Puts the changes that were received into the loaded rows and records, which are shown again when the user comes back. */
 function storeChanges(queries: QueryClient): void {
   const changed = changedRecords.get()
   if (changed.size === 0) return
-  const current = (record: DomainRecord): DomainRecord => {
-    const change = changed.get(record.name)
-    // It may have been read after the change.
-    return change === undefined || change.date_mod < record.date_mod ? record : { ...record, ...change }
-  }
+  const current = (record: DomainRecord) => withReceived(record, changed)
   const replace = <T>(key: QueryKey, data: T) =>
     queries.setQueryData<T>(key, () => data, { updatedAt: queries.getQueryState(key)?.dataUpdatedAt ?? 0 })
   for (const [key, page] of queries.getQueriesData<Page>({ queryKey: ['domains', 'list'] })) {
@@ -195,28 +167,4 @@ function storeChanges(queries: QueryClient): void {
     queryKey: ['domains', 'record'],
   }))
     if (record && changed.has(record.name)) replace(key, current(record))
-}
-
-/** Whether a loaded record was changed since. */
-const isNewer = (record: DomainRecord, loaded: DomainRecord | undefined): boolean =>
-  loaded !== undefined && (loaded.date_mod !== record.date_mod || !hasValues(loaded, toMarks(record)))
-
-const toMarks = ({ revision, discarded, seen = 0, note = '', tags = [] }: DomainRecord): Values => ({
-  revision,
-  discarded,
-  seen,
-  note,
-  tags,
-})
-
-/** The records that changed last, since a time of the service. */
-async function changedSince(since: number, signal: AbortSignal): Promise<readonly DomainRecord[]> {
-  const query = {
-    modified_from: localTime(since),
-    order: 'modified' as const,
-    limit: MAX_MISSED,
-    fields: 'seen,note,tags',
-  }
-  const { data } = await callApi('GET /api/v1/domainwatch/list', { query, signal })
-  return data.data[0] ?? []
 }

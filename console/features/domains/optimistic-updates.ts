@@ -1,5 +1,5 @@
 import { serverNow } from '../../base/server.ts'
-import { createStore } from '../../base/store.ts'
+import { createStore, useStore } from '../../base/store.ts'
 import { hasValues, type Values } from './changes.ts'
 import type { DomainRecord } from './records.ts'
 
@@ -58,9 +58,25 @@ export function patched(record: DomainRecord, over: ReadonlyMap<string, Patch>):
   return { ...record, ...values }
 }
 
+/** Returns a record with what others have changed since it was read. Events lack some fields of rows. */
+export function withReceived(
+  record: DomainRecord,
+  received: ReadonlyMap<string, DomainRecord>,
+): DomainRecord {
+  const change = received.get(record.name)
+  // It may have been read after the change.
+  return change === undefined || change.date_mod < record.date_mod ? record : { ...record, ...change }
+}
+
 /** Returns a record with the changes of others and of this console since it was read. */
 export const currentRecord = (record: DomainRecord): DomainRecord =>
-  patched(changedRecords.get().get(record.name) ?? record, patches.get())
+  patched(withReceived(record, changedRecords.get()), patches.get())
+
+/** Returns a function that does so, and renders the component again when there are others. */
+export function useCurrentRecord(): (record: DomainRecord) => DomainRecord {
+  const [received, own] = [useStore(changedRecords), useStore(patches)]
+  return (record) => patched(withReceived(record, received), own)
+}
 
 let lastUpdateId = 0
 

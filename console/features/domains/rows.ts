@@ -19,7 +19,7 @@ const rowFields = (): string => [ROW_FIELDS, ...chosenFields()].join()
  */
 export const SECTION_ROWS = 200_000
 /** Pages that are not visible are dropped after a while and fetched again. */
-export const FRESH_MS = 30_000
+const FRESH_MS = 30_000
 
 export type Page = ApiResult<'GET /api/v1/domainwatch/list'> & { readonly askedAt: number }
 

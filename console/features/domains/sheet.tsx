@@ -12,7 +12,7 @@ import { DomainHistory } from './history.tsx'
 import { useTimeLeft, seenBy, DomainName } from './tags.tsx'
 import { setMark } from './marks.ts'
 import { NoteField, TagField } from './annotation-fields.tsx'
-import { changedRecords, patched, patches } from './optimistic-updates.ts'
+import { patches, useCurrentRecord } from './optimistic-updates.ts'
 import { readRecord, toALabel, type DomainRecord } from './records.ts'
 import '../../i18n/texts/sheet.ts'
 
@@ -58,8 +58,7 @@ function useRecord(name: string) {
     queryKey: ['domains', 'record', name],
     queryFn: ({ signal }) => readRecord(name, signal),
   })
-  const over = useStore(patches)
-  const isPatched = over.has(name)
+  const isPatched = useStore(patches).has(name)
   const wasPatched = useRef(isPatched)
   const { refetch } = query
   useEffect(() => {
@@ -67,8 +66,8 @@ function useRecord(name: string) {
     if (wasPatched.current && !isPatched) void refetch()
     wasPatched.current = isPatched
   }, [isPatched, refetch])
-  const fresh = useStore(changedRecords).get(name)
-  return { ...query, record: query.data ? patched({ ...query.data, ...fresh }, over) : query.data }
+  const toCurrent = useCurrentRecord()
+  return { ...query, record: query.data && toCurrent(query.data) }
 }
 
 function RecordPart({ name }: { name: string }) {

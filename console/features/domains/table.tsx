@@ -10,7 +10,7 @@ import { t } from '../../i18n/index.ts'
 import { useTimeLeft } from './tags.tsx'
 import type { Filters } from '../filters/filters.ts'
 import { toSubject } from './marks.ts'
-import { changedRecords, patched, patches } from './optimistic-updates.ts'
+import { changedRecords, useCurrentRecord } from './optimistic-updates.ts'
 import { getNumberOrders, toLayout, type ColumnId, ROW_HEIGHTS, tablePreferences } from './columns.ts'
 import { PAGE_ROWS, SECTION_ROWS, type Rows, useViewRows, type PagingOrder } from './rows.ts'
 import type { DomainRecord } from './records.ts'
@@ -75,15 +75,12 @@ export function DomainTable(props: Props) {
   const head = isNarrow ? 0 : HEAD
   const { template, least } = toLayout(columns, widths)
   const rows = useViewRows(filters, start, total, seen, move)
-  const over = useStore(patches)
+  const toCurrent = useCurrentRecord()
   const fresh = useStore(changedRecords)
   const pending = usePendingSubjects()
   const at = (index: number) => {
     const record = rows.at(index)
-    if (record === undefined) return undefined
-    const changed = fresh.get(record.name)
-    // Events lack some fields of rows.
-    return patched(changed === undefined ? record : { ...record, ...changed }, over)
+    return record && toCurrent(record)
   }
   const virtualizer = useVirtualizer({
     count: rows.count,

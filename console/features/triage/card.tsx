@@ -1,6 +1,5 @@
 import { type RefObject, useRef, type PointerEvent, type ReactNode } from 'react'
 import { useApi } from '../../api/query-client.ts'
-import { useStore } from '../../base/store.ts'
 import { Link, Time, Fact, Icon } from '../../design/elements.tsx'
 import {
   Because,
@@ -14,7 +13,7 @@ import {
 import { DomainName, seenBy } from '../domains/tags.tsx'
 import type { History } from '../domains/history.tsx'
 import { NoteField, TagField } from '../domains/annotation-fields.tsx'
-import { changedRecords, patched, patches } from '../domains/optimistic-updates.ts'
+import { useCurrentRecord } from '../domains/optimistic-updates.ts'
 import type { DomainRecord } from '../domains/records.ts'
 import { dateTime, t, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/sheet.ts'
@@ -43,8 +42,7 @@ interface Props {
 
 /** The record to decide on, updated with changes of others. */
 export function Card({ record: read, note, onNoted }: Props) {
-  const over = useStore(patches)
-  const record = patched({ ...read, ...useStore(changedRecords).get(read.name) }, over)
+  const record = useCurrentRecord()(read)
   return (
     <article className="triage-card" aria-labelledby="triage-name">
       <h2
