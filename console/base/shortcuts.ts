@@ -95,7 +95,7 @@ export function useShortcuts<G extends ShortcutGroup>(
       if (isTyped && (takesLetters(event.target) || (event.key !== ' ' && !letterShortcuts.get()))) return
       if (document.querySelectorAll('dialog[open]').length > dialogs) return
       // The focus gets to an entry of a menu after the menu is open.
-      if (!isModified && document.querySelector('.menu-panel, :popover-open') !== null) return
+      if (!isModified && document.querySelector(':popover-open') !== null) return
       if (event.key === 'Escape' && takesLetters(event.target)) {
         // Browsers would also empty a search field, and with it the filters.
         event.preventDefault()

@@ -1,4 +1,13 @@
-import { type ReactNode, type ComponentProps, type MouseEvent, useEffect, useState, useRef } from 'react'
+import {
+  type ComponentProps,
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { dateTime } from '../i18n/index.ts'
 import { toHref, navigate } from '../base/router.ts'
 
@@ -184,65 +193,93 @@ export function Link(props: {
   )
 }
 
-/** A button with a menu that closes on Escape, on a choice and on a click elsewhere. */
-export function Menu(props: {
-  label: string
-  icon: IconName
+/** Margin between the button of a menu and its panel, and to the edges of the screen. */
+const GAP_PX = 6
+
+interface MenuProps {
+  readonly label: string
+  readonly icon: IconName
   /** Whether the label is shown next to the icon. */
-  isNamed?: boolean
+  readonly isNamed?: boolean
   /** The accessible name, if the label is not enough. It contains the label. */
-  fullName?: string
-  className?: string
-  children: ReactNode
-}) {
+  readonly fullName?: string
+  readonly className?: string
+  readonly panelClassName?: string
+  readonly isDisabled?: boolean
+  readonly children: ReactNode
+}
+
+/**
+ * A button with a menu, which the browser closes on Escape and on a click elsewhere. Its panel is in the top layer, so no
+ * scroll container clips it.
+ */
+export function Menu(props: MenuProps) {
+  const { label, icon, isNamed = false, fullName, panelClassName = '', isDisabled = false, children } = props
+  const { className = isNamed ? 'button' : 'button quiet icon' } = props
+  const id = useId()
   const [isOpen, setOpen] = useState(false)
-  const root = useRef<HTMLDivElement>(null)
   const button = useRef<HTMLButtonElement>(null)
-  useEffect(() => {
+  const panel = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
     if (!isOpen) return
-    const leave = (event: Event) => {
-      if (event.target instanceof Node && root.current?.contains(event.target) !== true) setOpen(false)
-    }
-    // Not on the menu itself: a click on a text in it leaves the focus to the page.
-    const press = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape') return
-      event.preventDefault()
-      setOpen(false)
-      button.current?.focus()
-    }
-    addEventListener('pointerdown', leave)
-    addEventListener('focusin', leave)
-    addEventListener('keydown', press)
-    return () => {
-      removeEventListener('keydown', press)
-      removeEventListener('pointerdown', leave)
-      removeEventListener('focusin', leave)
-    }
+    place()
+    // The chosen one of several choices, or the first.
+    const choices = [...(panel.current?.querySelectorAll<HTMLElement>('[aria-pressed]') ?? [])]
+    const chosen = choices.find(({ ariaPressed }) => ariaPressed === 'true') ?? choices[0]
+    chosen?.focus()
+    addEventListener('resize', place)
+    return () => removeEventListener('resize', place)
   }, [isOpen])
+
+  function place() {
+    const [at, box] = [button.current?.getBoundingClientRect(), panel.current]
+    if (at === undefined || box === null) return
+    const left = Math.min(at.left, document.documentElement.clientWidth - box.offsetWidth - GAP_PX)
+    box.style.left = `${Math.max(GAP_PX, left)}px`
+    box.style.top = `${at.bottom + GAP_PX}px`
+    box.style.maxHeight = `${Math.max(160, innerHeight - at.bottom - 3 * GAP_PX)}px`
+  }
+
+  function press(event: KeyboardEvent) {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (by === undefined || !isOpen || event.target instanceof HTMLSelectElement) return
+    event.preventDefault()
+    const entries = [...(panel.current?.querySelectorAll('button') ?? [])]
+    entries[entries.findIndex((one) => one === document.activeElement) + by]?.focus()
+  }
+
   return (
-    <div ref={root} className="menu">
+    <div className="menu" onKeyDown={press}>
       <button
         ref={button}
         type="button"
-        className={props.className ?? (props.isNamed === true ? 'button' : 'button quiet icon')}
-        aria-label={props.fullName ?? (props.isNamed === true ? undefined : props.label)}
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
+        className={className}
+        popoverTarget={id}
+        disabled={isDisabled}
+        aria-label={fullName ?? (isNamed ? undefined : label)}
       >
-        <Icon name={props.icon} />
-        {props.isNamed === true && <span className="menu-label ellipsis">{props.label}</span>}
+        <Icon name={icon} />
+        {isNamed && <span className="menu-label ellipsis">{label}</span>}
       </button>
-      {isOpen && (
-        <div
-          className="menu-panel floating"
-          onClick={(event) => {
-            if (event.target instanceof Element && event.target.closest('[data-closes]') !== null)
-              setOpen(false)
-          }}
-        >
-          {props.children}
-        </div>
-      )}
+      <div
+        ref={panel}
+        id={id}
+        popover="auto"
+        className={`menu-panel floating ${panelClassName}`}
+        role="group"
+        aria-label={label}
+        onToggle={({ newState }) => setOpen(newState === 'open')}
+        onBlur={({ relatedTarget, currentTarget }) => {
+          const isLeft = relatedTarget !== null && !currentTarget.contains(relatedTarget)
+          if (isLeft && relatedTarget !== button.current) currentTarget.hidePopover()
+        }}
+        onClick={({ target, currentTarget }) => {
+          if (target instanceof Element && target.closest('[data-closes]') !== null)
+            currentTarget.hidePopover()
+        }}
+      >
+        {isOpen && children}
+      </div>
     </div>
   )
 }

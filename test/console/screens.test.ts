@@ -59,7 +59,7 @@ const SCREENS: readonly Screen[] = [
     '.selection button',
     (page) => page.locator('.table-row .pick').first().click(),
   ],
-  ['the menu of the table', 'dominios', '.menu-panel', press('Más')],
+  ['the menu of the table', 'dominios', '.menu-panel:popover-open', press('Más')],
   ['the filters', 'dominios', 'dialog[open]', press('Más filtros')],
   ['details', 'dominios?ficha=%C3%B1and%C3%BA', '.callout.unknown'],
   ['lookalikes', 'dominios?ficha=casas', '.lookalikes a'],

@@ -138,7 +138,7 @@ export async function accessibilityViolations(page: Page, rules?: string[]): Pro
   await page.evaluate(STILL)
   // An open menu covers other controls.
   const found: unknown = await page.evaluate(`axe
-    .run(document.querySelector('.menu-panel') ?? document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'] })
+    .run(document.querySelector('.menu-panel:popover-open') ?? document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'] })
     .then(({ violations, passes }) => passes.length === 0 ? ['nothing was looked at'] : violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary = '' }) => id + ': ' + html.slice(0, 160) + ' ' + failureSummary)))`)
   return Array.isArray(found) ? found.map(String) : [`no list: ${String(found)}`]
