@@ -1,13 +1,4 @@
-import {
-  type FormEvent,
-  type MouseEvent,
-  type PointerEvent,
-  type ReactNode,
-  type RefObject,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react'
+import { type FormEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { changeErrorMessage } from '../api/error-message.ts'
 import { queryClient } from '../api/query-client.ts'
 import { useIsMounted } from '../base/store.ts'
@@ -33,9 +24,6 @@ interface DialogProps {
 export function Dialog(props: DialogProps) {
   const box = useRef<HTMLDialogElement>(null)
   const { onClose } = props
-  const outside = useOutsideClick(box, () => {
-    if (props.isFirm !== true && props.hasInput !== true) onClose()
-  })
   // Before anything else is typed.
   useLayoutEffect(() => {
     const dialog = box.current
@@ -49,8 +37,8 @@ export function Dialog(props: DialogProps) {
       ref={box}
       className={props.isWide === true ? 'box wide floating' : 'box floating'}
       aria-label={props.title}
+      closedby={props.isFirm === true || props.hasInput === true ? 'closerequest' : 'any'}
       onClose={onClose}
-      {...outside}
       onKeyDown={(event) => {
         // Not `cancel`: browsers close on a second Escape even if that event is prevented.
         if (props.isFirm === true && event.key === 'Escape') event.preventDefault()
@@ -66,27 +54,6 @@ export function Dialog(props: DialogProps) {
       </div>
     </dialog>
   )
-}
-
-/**
- * Handlers of a modal dialog for a click on the page behind it. Not for one on the padding of the dialog, nor for a drag
- * that ends outside, such as the selection of text in a field.
- */
-export function useOutsideClick(box: RefObject<HTMLDialogElement | null>, onClick: () => void) {
-  const isPressed = useRef(false)
-  const isOutside = ({ target, clientX: x, clientY: y }: MouseEvent) => {
-    if (target !== box.current || box.current === null) return false
-    const { left, right, top, bottom } = box.current.getBoundingClientRect()
-    return x < left || x > right || y < top || y > bottom
-  }
-  return {
-    onPointerDown: (event: PointerEvent) => {
-      isPressed.current = isOutside(event)
-    },
-    onClick: (event: MouseEvent) => {
-      if (isPressed.current && isOutside(event)) onClick()
-    },
-  }
 }
 
 interface FormDialogProps {
@@ -182,32 +149,41 @@ export function ConfirmDialog({ title, text, action, onConfirm, onClose, childre
   )
 }
 
-interface Props {
-  readonly title: string
-  readonly text: string
+interface Secret {
+  readonly label: string
   readonly secret: string
-  readonly copyLabel: string
   /** A command that uses it. */
-  readonly line: string
+  readonly line?: string
+}
+
+interface ShownOnceProps {
+  readonly title: string
+  readonly text?: string
+  readonly secrets: readonly Secret[]
+  readonly note?: string
   readonly onClose: () => void
 }
 
-/** A secret that the service returns only once. Only its buttons close it. */
-export function ShownOnce({ title, text, secret, copyLabel, line, onClose }: Props) {
-  return (
-    <Dialog title={title} isFirm onClose={onClose}>
-      <p className="callout">{text}</p>
-      <code className="secret" translate="no">
-        {secret}
-      </code>
-      <div className="row">
-        <CopyButton text={secret} label={copyLabel} />
-        <CopyButton text={line} label={t('app.curl')} isPlain />
-      </div>
-      <code className="address">{line}</code>
-      <div className="row end">
-        <Button look="primary" label={t('app.kept')} onClick={onClose} />
-      </div>
-    </Dialog>
-  )
-}
+/** Secrets that the service returns only once. Only its buttons close it. */
+export const ShownOnce = ({ title, text = t('app.once'), secrets, note, onClose }: ShownOnceProps) => (
+  <Dialog title={title} isFirm onClose={onClose}>
+    <p className="callout">{text}</p>
+    {secrets.map(({ label, secret, line }) => (
+      <section key={label} className="stack" aria-label={label}>
+        <h3>{label}</h3>
+        <code className="secret" translate="no">
+          {secret}
+        </code>
+        <div className="row">
+          <CopyButton text={secret} />
+          {line !== undefined && <CopyButton text={line} label={t('app.curl')} isPlain />}
+        </div>
+        {line !== undefined && <code className="address">{line}</code>}
+      </section>
+    ))}
+    {note !== undefined && <p className="muted">{note}</p>}
+    <div className="row end">
+      <Button look="primary" label={t('app.kept')} onClick={onClose} />
+    </div>
+  </Dialog>
+)

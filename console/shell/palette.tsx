@@ -1,7 +1,6 @@
 import { useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { IconButton, Icon } from '../design/elements.tsx'
 import { ErrorBoundary, lazyComponent } from '../design/chunk.tsx'
-import { useOutsideClick } from '../design/dialog.tsx'
 import { t } from '../i18n/index.ts'
 import './palette.css'
 
@@ -38,7 +37,6 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const control = useRef<ListControl>(undefined)
   const [text, setText] = useState('')
   const [active, setActive] = useState<string>()
-  const outside = useOutsideClick(box, onClose)
   useLayoutEffect(() => {
     const dialog = box.current
     dialog?.showModal()
@@ -58,11 +56,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
     <dialog
       ref={box}
       className="box palette floating"
+      closedby="any"
       aria-label={t('palette.title')}
       // `close` is sent later: Ctrl K could come before it, and would open nothing.
       onCancel={onClose}
       onClose={onClose}
-      {...outside}
     >
       <div className="palette-field">
         <Icon name="search" />

@@ -111,7 +111,7 @@ test('an administrator creates a key, sees it once, and revokes it', async () =>
   await page.keyboard.press('Escape')
   await page.keyboard.press('Escape')
   assert.equal(await dialog.locator('.secret').textContent(), key)
-  await dialog.getByRole('button', { name: 'Ya la guardé' }).click()
+  await dialog.getByRole('button', { name: 'Ya lo guardé' }).click()
   assert.equal(await page.getByText(key).count(), 0)
 
   const made = page
@@ -139,7 +139,7 @@ test('an administrator creates a limited key and sees its limits', async () => {
   await page.getByRole('button', { name: 'Crear' }).click()
   const dialog = page.getByRole('dialog', { name: 'Nueva clave de lectora' })
   const key = (await dialog.locator('.secret').textContent()) ?? ''
-  await dialog.getByRole('button', { name: 'Ya la guardé' }).click()
+  await dialog.getByRole('button', { name: 'Ya lo guardé' }).click()
   const { body } = await call(service, '/api/v1/domainwatch/key', { query: { api: key } })
   assert.partialDeepStrictEqual(body, { account: 'lectora', scope: 'read', rate: '60/min' })
 

@@ -203,7 +203,7 @@ test('a revoked key of one service takes neither a new key of another from the p
   await (await upload.promise).continue()
   await (await refused).finished()
   await shown.locator('.secret').waitFor()
-  await shown.getByRole('button', { name: 'Ya la guardé' }).click()
+  await shown.getByRole('button', { name: 'Ya lo guardé' }).click()
   await openScreen(page, 'Imágenes')
   await page.getByText('La clave de imágenes ya no es válida. Pegue una nueva.').waitFor()
   await openScreen(page, 'Dominios')

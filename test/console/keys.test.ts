@@ -167,6 +167,14 @@ test('Escape closes a menu, a panel or a form, and neither the details nor the s
   await form.waitFor({ state: 'detached' })
   await stays('the form of filters')
 
+  await page.getByRole('button', { name: '¿Cómo funciona?' }).click()
+  const help = page.getByRole('dialog', { name: '¿Cómo funciona?' })
+  await help.getByRole('heading').first().click()
+  assert.equal(await help.count(), 1)
+  await page.mouse.click(20, 300)
+  await help.waitFor({ state: 'detached' })
+  await stays('a click beside the help')
+
   for (const field of [
     sheet.getByRole('combobox', { name: 'Etiquetas' }),
     sheet.getByRole('textbox', { name: 'Nota' }),

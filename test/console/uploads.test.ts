@@ -225,8 +225,8 @@ test('a ticket is created with its terms, of which the form shows refused ones, 
   const shown = page.getByRole('dialog', { name: 'Permiso de subida creado' })
   await shown.getByText('se muestra una sola vez').waitFor()
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  const url = await copyWith(shown.getByRole('button', { name: 'Copiar la dirección' }))
-  await shown.getByRole('button', { name: 'Ya la guardé' }).click()
+  const url = await copyWith(shown.getByRole('button', { name: 'Copiar', exact: true }))
+  await shown.getByRole('button', { name: 'Ya lo guardé' }).click()
   await shown.waitFor({ state: 'detached' })
 
   const jpeg = await postBytes(url, await gradient(20, 20).jpeg().toBuffer())

@@ -177,13 +177,11 @@ function NewKey({ onClose }: { onClose: () => void }) {
           rate: most === '' ? undefined : `${most}/${period}`,
         },
       })
+      const url = apiUrl(`/api/v1/${data.service}/key`, { api: data.key })
       return (close) => (
         <ShownOnce
           title={t('admin.keyMade', { account: data.account })}
-          text={t('admin.once')}
-          secret={data.key}
-          copyLabel={t('admin.copyKey')}
-          line={`curl '${apiUrl(`/api/v1/${data.service}/key`, { api: data.key }).href}'`}
+          secrets={[{ label: t('admin.key'), secret: data.key, line: `curl '${url.href}'` }]}
           onClose={close}
         />
       )

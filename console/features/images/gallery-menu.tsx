@@ -197,13 +197,12 @@ function TicketDialog({ onClose }: { onClose: () => void }) {
           image_expires: days === '' ? undefined : Math.floor(serverNow() / 1_000) + Number(days) * 86_400,
         },
       })
+      const line = `curl --data-binary @foto.jpg -H 'Content-Type: image/jpeg' '${data.url}'`
       return (close) => (
         <ShownOnce
           title={t('images.ticketCreated')}
           text={t('images.ticketOnce', { until: moment(data.expires) })}
-          secret={data.url}
-          copyLabel={t('images.ticketCopy')}
-          line={`curl --data-binary @foto.jpg -H 'Content-Type: image/jpeg' '${data.url}'`}
+          secrets={[{ label: t('images.ticketUrl'), secret: data.url, line }]}
           onClose={close}
         />
       )

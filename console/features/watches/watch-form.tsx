@@ -13,11 +13,11 @@ import { useStore } from '../../base/store.ts'
 import { showToast } from '../../design/toasts.tsx'
 import { takenError } from '../filters/filter-errors.ts'
 import { type Filters, formatWords, parseWords, eventFilters } from '../filters/filters.ts'
-import { ShownOnce } from './watch-item.tsx'
+import { toSecrets } from './watch-item.tsx'
 import { showOnce, unsentForms } from '../work/forms.tsx'
 import { language, type Language, t, LANGUAGES, languageName } from '../../i18n/index.ts'
 import { CHANNELS } from '../../base/server.ts'
-import { FormDialog } from '../../design/dialog.tsx'
+import { FormDialog, ShownOnce } from '../../design/dialog.tsx'
 import { Check, SelectField, TextArea, TextField } from '../../design/field.tsx'
 
 /** Edits a watch, then shows a secret or feed address that the edit created. */
@@ -39,9 +39,7 @@ export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => voi
         query: { id: watch.id, ...changesIn(initial, fields) },
       })
       showToast(t('watch.saved', { name: fields.name }))
-      return data.secret === null && data.atom === null
-        ? undefined
-        : (close) => <ShownOnce title={t('watch.isChanged')} shown={data} onClose={close} />
+      return toDialog(t('watch.isChanged'), data)
     })
   }
 
@@ -56,6 +54,13 @@ export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => voi
       onClose={onClose}
     />
   )
+}
+
+/** Returns the dialog of what is shown once; undefined if there is nothing. */
+function toDialog(title: string, shown: Parameters<typeof toSecrets>[0]) {
+  const secrets = toSecrets(shown)
+  if (secrets.length === 0) return undefined
+  return (close: () => void) => <ShownOnce title={title} secrets={secrets} onClose={close} />
 }
 
 function fieldsOf(watch: Watch, spoken: Language): WatchFields {
@@ -154,10 +159,9 @@ export function NewWatch({ filters, similar, onClose }: NewWatchProps) {
     const query = { ...changesIn(EMPTY, fields), changes, language: spokenTo }
     await showOnce(async () => {
       const { data } = await callApi('POST /api/v1/domainwatch/watches', { query })
-      if (data.secret !== null || data.atom !== null)
-        return (close) => <ShownOnce title={t('watch.isMade')} shown={data} onClose={close} />
-      showToast(t('watch.isMade'))
-      return undefined
+      const dialog = toDialog(t('watch.isMade'), data)
+      if (dialog === undefined) showToast(t('watch.isMade'))
+      return dialog
     })
   }
 

@@ -8,8 +8,8 @@ import { showToast } from '../../design/toasts.tsx'
 import { formatWords, queryOf } from '../filters/filters.ts'
 import { DomainName } from '../domains/tags.tsx'
 import { language, moment, t, tn, type TextKey } from '../../i18n/index.ts'
-import { CopyButton, RequestButton } from '../../design/buttons.tsx'
-import { Dialog, FormDialog, ConfirmDialog } from '../../design/dialog.tsx'
+import { RequestButton } from '../../design/buttons.tsx'
+import { ConfirmDialog, FormDialog, ShownOnce } from '../../design/dialog.tsx'
 import { showOnce } from '../work/forms.tsx'
 import type { Watch } from '../../api/schema.ts'
 import { queryClient } from '../../api/query-client.ts'
@@ -230,8 +230,8 @@ export function RotateSecret({ watch, onClose }: { watch: Watch; onClose: () => 
       return (close) => (
         <ShownOnce
           title={t('watch.isRotated')}
-          note={t('watch.overlap', { date: moment(Date.parse(data.until_utc) / 1_000) })}
-          shown={{ secret: data.secret, atom: null }}
+          secrets={toSecrets({ secret: data.secret, atom: null })}
+          note={t('watch.overlap', { date: said(data.until_utc) })}
           onClose={close}
         />
       )
@@ -249,42 +249,17 @@ export function RotateSecret({ watch, onClose }: { watch: Watch; onClose: () => 
   )
 }
 
-/** Values that the service returns only once. */
+/** What the service returns only once of a watch. */
 interface Shown {
   readonly secret: string | null
   /** The address of a feed. */
   readonly atom: string | null
 }
 
-/** Shows values that are returned only once. Closes only with its button, not by a click outside. */
-export function ShownOnce(props: { title: string; note?: string; shown: Shown; onClose: () => void }) {
-  const { title, note, shown, onClose } = props
-  return (
-    <Dialog title={title} isFirm onClose={onClose}>
-      <p className="callout">{t('watch.once')}</p>
-      {shown.secret !== null && <Value label={t('watch.secret')} text={shown.secret} />}
-      {shown.atom !== null && <Value label={t('watch.feedAddress')} text={shown.atom} />}
-      {note !== undefined && <p className="muted">{note}</p>}
-      <div className="row end">
-        <Button look="primary" label={t('watch.kept')} onClick={onClose} />
-      </div>
-    </Dialog>
-  )
-}
-
-function Value({ label, text }: { label: string; text: string }) {
-  return (
-    <section className="stack" aria-label={label}>
-      <h3>{label}</h3>
-      <code className="address" translate="no">
-        {text}
-      </code>
-      <div className="row">
-        <CopyButton text={text} />
-      </div>
-    </section>
-  )
-}
+export const toSecrets = ({ secret, atom }: Shown) => [
+  ...(secret === null ? [] : [{ label: t('watch.secret'), secret }]),
+  ...(atom === null ? [] : [{ label: t('watch.feedAddress'), secret: atom }]),
+]
 
 /** Delivery errors of the service, which are in Spanish only. */
 const ERRORS: readonly (readonly [RegExp, TextKey])[] = [

@@ -112,7 +112,7 @@ export const images = addTexts({
     'Esta dirección vale hasta {until} y se muestra una sola vez. Guárdela ahora.',
     'This address is valid until {until} and shown only once. Save it now.',
   ],
-  'images.ticketCopy': ['Copiar la dirección', 'Copy address'],
+  'images.ticketUrl': ['Dirección', 'Address'],
   'images.ticketExpires': ['Duración', 'Lifetime'],
   'images.ticketLasts.600': ['10 minutos', '10 minutes'],
   'images.ticketLasts.3600': ['1 hora', '1 hour'],
