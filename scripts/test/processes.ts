@@ -16,13 +16,14 @@ interface Kind {
   readonly maxFiles: number
 }
 
-/** Their tests run the service in their own process. */
 const SHARING: readonly Kind[] = [
   { pattern: /^(src|console)\//, maxFiles: 16 },
   {
     pattern: /^test\/(admin|contracts|corpus|dns|domainwatch|http|imagestore|keys|integrity)\//,
     maxFiles: 16,
   },
+  // Many of their tests wait for commands, servers and copies.
+  { pattern: /^test\/(cli|clients|deploy|tooling|transfer)\//, maxFiles: 4 },
   // Tests in a browser are long.
   { pattern: /^test\/console\//, maxFiles: 4 },
 ]
