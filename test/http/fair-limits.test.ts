@@ -15,12 +15,10 @@ const head = (path: string, length: number) =>
   `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-www-form-urlencoded\r\n` +
   `content-length: ${length}\r\n\r\n`
 
+const service = await startService()
+after(() => service[Symbol.asyncDispose]())
+
 suite('a body in tiny chunks', () => {
-  let service: TestService
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service[Symbol.asyncDispose]())
   const start = (path: string) =>
     `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`
 
@@ -85,7 +83,16 @@ suite('a slow body', { timeout: 300_000 }, () => {
 })
 
 suite('connections of one address', { timeout: 300_000 }, () => {
-  async function connections(service: TestService, from: string, count: number) {
+  let service: TestService
+  before(async () => {
+    service = await startService({
+      flags: { 'trusted-proxies': '127.0.0.4' },
+      limits: { clientConnections: 5 },
+    })
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  async function connections(from: string, count: number) {
     const opened = Array.from({ length: count }, () =>
       stallBody(service.url, from, 'GET /healthz HTTP/1.1\r\n', 0),
     )
@@ -98,11 +105,10 @@ suite('connections of one address', { timeout: 300_000 }, () => {
   }
 
   test('are limited, without affecting other addresses', async () => {
-    await using service = await startService({ limits: { clientConnections: 5 } })
     const url = `${service.url}${ADD}?api=${service.domainKey}`
-    const opened = await connections(service, '127.0.0.2', 5)
+    const opened = await connections('127.0.0.2', 5)
     await assert.rejects(postFrom(url, { from: '127.0.0.2', ...add }), { code: 'ECONNRESET' })
-    const surplus = await connections(service, '127.0.0.2', 200)
+    const surplus = await connections('127.0.0.2', 200)
     await Promise.all(surplus.map(({ closed }) => closed))
     assert.equal((await postFrom(url, { from: '127.0.0.3', ...add })).status, 200)
     const [first] = opened
@@ -116,19 +122,14 @@ suite('connections of one address', { timeout: 300_000 }, () => {
   })
 
   test('are not limited for a trusted proxy', async () => {
-    const flags = { 'trusted-proxies': '127.0.0.2' }
-    await using service = await startService({ flags, limits: { clientConnections: 2 } })
-    const opened = await connections(service, '127.0.0.2', 50)
-    assert.equal(
-      (await postFrom(`${service.url}${ADD}?api=${service.domainKey}`, { from: '127.0.0.2', ...add })).status,
-      200,
-    )
+    const opened = await connections('127.0.0.4', 50)
+    const url = `${service.url}${ADD}?api=${service.domainKey}`
+    assert.equal((await postFrom(url, { from: '127.0.0.4', ...add })).status, 200)
     for (const { socket } of opened) socket.destroy()
   })
 })
 
 test('pipelined requests are answered up to a limit, beyond which the connection is closed', async () => {
-  await using service = await startService()
   const get = `GET ${LIST}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n\r\n`
   const modest = await RawConnection.open(service)
   modest.send(get.repeat(16))
@@ -141,7 +142,7 @@ test('pipelined requests are answered up to a limit, beyond which the connection
 })
 
 test('pipelined requests take turns with those of other connections', async () => {
-  await using service = await startService()
+  const before = (await service.log()).length
   const [greedy, modest] = [await RawConnection.open(service), await RawConnection.open(service)]
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
   // Now the service has accepted both.
@@ -154,30 +155,20 @@ test('pipelined requests take turns with those of other connections', async () =
   await modest.reply()
   for (let i = 0; i < 16; i++) assert.equal((await greedy.reply())?.status, 200)
   for (const connection of [greedy, modest]) connection.close()
-  const routes = [...(await service.log()).matchAll(/"route":"(\/healthz|\/openapi.json)"/g)]
+  const routes = [...(await service.log()).slice(before).matchAll(/"route":"(\/healthz|\/openapi.json)"/g)]
   assert.deepEqual(
     routes.map(([, route]) => route),
     ['/healthz', '/openapi.json', ...Array.from({ length: 15 }, () => '/healthz')],
   )
 })
 
-test('log lines of one address are limited, without affecting other addresses', async () => {
-  await using service = await startService({
-    flags: { 'trusted-proxies': '127.0.0.1' },
-    limits: { clientLogLines: 5 },
-  })
-  for (const client of ['192.0.2.1', '192.0.2.2'])
-    for (let i = 0; i < 20; i++) await call(service, `/i/nada`, { headers: { 'x-forwarded-for': client } })
-  const lines = (await service.log()).split('\n').filter((line) => line.includes('"msg":"request completed"'))
-  for (const client of ['192.0.2.1', '192.0.2.2'])
-    assert.equal(lines.filter((line) => line.includes(`"ip":"${client}"`)).length, 5)
-})
-
-test('an address to which a proxy adds the port is one client', async () => {
+test('log lines of one address are limited, without affecting other addresses, with or without the port that a proxy adds', async () => {
   await using service = await startService({
     flags: { 'trusted-proxies': '127.0.0.1,192.0.2.9' },
     limits: { clientLogLines: 5 },
   })
+  for (const client of ['192.0.2.1', '192.0.2.2'])
+    for (let i = 0; i < 20; i++) await call(service, `/i/nada`, { headers: { 'x-forwarded-for': client } })
   const proxies = ['', ', 192.0.2.9:7']
   for (let port = 1; port <= 20; port++) {
     for (const address of ['198.51.100.1', '[2001:db8::1]']) {
@@ -186,8 +177,8 @@ test('an address to which a proxy adds the port is one client', async () => {
     }
   }
   const lines = (await service.log()).split('\n').filter((line) => line.includes('"msg":"request completed"'))
-  assert.equal(lines.filter((line) => line.includes('"ip":"198.51.100.1:')).length, 5)
-  assert.equal(lines.filter((line) => line.includes('"ip":"[2001:db8::1]:')).length, 5)
+  for (const client of ['192.0.2.1"', '192.0.2.2"', '198.51.100.1:', '[2001:db8::1]:'])
+    assert.equal(lines.filter((line) => line.includes(`"ip":"${client}`)).length, 5, client)
 })
 
 test('errors count towards the log lines of their client', async () => {

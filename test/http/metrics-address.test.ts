@@ -1,15 +1,16 @@
 import { parseError } from '../support/error-codes.ts'
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { readConfig } from '../../src/server/config/config.ts'
 import { call } from '../support/http.ts'
 import { RawConnection } from '../support/raw.ts'
 import { startService } from '../support/service.ts'
 
 const origin = 'https://panel.ejemplo.cl'
+const service = await startService()
+after(() => service[Symbol.asyncDispose]())
 
 test('other origins cannot read the metrics', async () => {
-  await using service = await startService()
   for (const path of ['/metrics', '/%6Detrics']) {
     const { status, headers } = await call(service, path, { headers: { origin } })
     assert.equal(status, 200)
@@ -28,7 +29,6 @@ test('other origins cannot read the metrics', async () => {
 })
 
 test('requests that arrive together share one reading', async () => {
-  await using service = await startService()
   const connections = await Promise.all(Array.from({ length: 30 }, () => RawConnection.open(service)))
   const ask = async (path: string) => {
     for (const connection of connections) connection.send(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
@@ -44,8 +44,8 @@ test('requests that arrive together share one reading', async () => {
 })
 
 test('a separate address serves the metrics exclusively', async () => {
-  await using service = await startService({ flags: { 'metrics-address': '127.0.0.1:0' } })
-  const url = /"address":"(http:[^"]*)","msg":"metrics listening"/.exec(await service.log())?.[1] ?? ''
+  await using separate = await startService({ flags: { 'metrics-address': '127.0.0.1:0' } })
+  const url = /"address":"(http:[^"]*)","msg":"metrics listening"/.exec(await separate.log())?.[1] ?? ''
   const own = await fetch(url)
   assert.equal(own.status, 200)
   assert.equal(own.headers.get('access-control-allow-origin'), null)
@@ -62,8 +62,8 @@ test('a separate address serves the metrics exclusively', async () => {
       [404, { status: 404, msg: 'La dirección no existe' }],
     )
   }
-  assert.equal((await call(service, '/metrics')).status, 404)
-  const document = await call(service, '/openapi.json')
+  assert.equal((await call(separate, '/metrics')).status, 404)
+  const document = await call(separate, '/openapi.json')
   assert.equal(document.text.includes('"/metrics"'), false)
 })
 
