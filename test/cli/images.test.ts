@@ -1,23 +1,30 @@
 import assert from 'node:assert/strict'
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { catalejo, catalejoHere } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { bytesOf, expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { ManualClock, startService } from '../support/service.ts'
 
 const png = await gradient(20, 10).png().toBuffer()
-const on = (service: TestService) => ['--data', service.data, '--database-url', service.databaseUrl]
+const clock = new ManualClock('2090-01-01T00:00:00Z')
+const service = await startService({ clock })
+after(() => service[Symbol.asyncDispose]())
+const instance = ['--data', service.data, '--database-url', service.databaseUrl]
+
+/** Runs a command on the instance, in this process. */
+const run = (...args: string[]) => catalejoHere([...args, ...instance])
+const runImages = (...args: string[]) => run('images', ...args)
+
+/** A client of an account, which each test has for itself. */
+const newClient = async (account: string) =>
+  new ImageClient(service.url, (await service.newKey(account, 'imagestore')).key)
 
 test('a folder is imported, and its export imports to the same state', async () => {
-  await using service = await startService()
-  await service.newKey('vieja', 'imagestore')
-  const old = new ImageClient(service.url, (await service.newKey('vieja', 'imagestore')).key)
-  const fresh = new ImageClient(service.url, (await service.newKey('nueva', 'imagestore')).key)
+  const [old, fresh] = [await newClient('vieja'), await newClient('nueva')]
   await using folder = await temporaryFolder()
-  const run = (...args: string[]) => catalejoHere(['images', ...args, ...on(service)])
 
   const source = join(folder.path, 'fotos')
   await mkdir(join(source, 'viaje'), { recursive: true })
@@ -25,7 +32,7 @@ test('a folder is imported, and its export imports to the same state', async () 
   await writeFile(join(source, 'viaje', 'árbol.png'), stamped(png, 'árbol'))
   await writeFile(join(source, 'nota.txt'), 'no es una imagen')
   await writeFile(join(source, 'rota.png'), png.subarray(0, png.length - 20))
-  const imported = await run('import', source, '--account', 'vieja')
+  const imported = await runImages('import', source, '--account', 'vieja')
   assert.equal(imported.code, 1)
   assert.equal(imported.stdout, `${source}: 8 images stored, 2 refused\n`)
   assert.match(imported.stderr, /nota\.txt: damaged: not an accepted format\n.*rota\.png: damaged: /)
@@ -43,7 +50,7 @@ test('a folder is imported, and its export imports to the same state', async () 
     { file: 'falta.png' },
   ]
   await writeFile(list, `${lines.map((line) => JSON.stringify(line)).join('\n')}\n{"file":\n`)
-  const listed = await run('import', list, '--account', 'vieja')
+  const listed = await runImages('import', list, '--account', 'vieja')
   assert.equal(listed.stdout, `${list}: 1 image stored, 5 refused\n`)
   assert.deepEqual(
     listed.stderr.split('\n').filter((line) => line.startsWith(`${list}: line`)),
@@ -57,17 +64,17 @@ test('a folder is imported, and its export imports to the same state', async () 
   )
 
   const out = join(folder.path, 'salida')
-  const exported = await run('export', out, '--account', 'vieja')
+  const exported = await runImages('export', out, '--account', 'vieja')
   assert.equal(exported.code, 0, exported.stderr)
   assert.match(exported.stdout, /8 images written, 0 there before, 0 lost/)
   assert.match(
-    (await run('export', out, '--account', 'vieja')).stdout,
+    (await runImages('export', out, '--account', 'vieja')).stdout,
     /0 images written, 8 there before, 0 lost/,
   )
   const moved = join(folder.path, 'en otra parte')
   await cp(out, moved, { recursive: true })
   await rm(out, { recursive: true })
-  const back = await run('import', join(moved, 'images.ndjson'), '--account', 'nueva')
+  const back = await runImages('import', join(moved, 'images.ndjson'), '--account', 'nueva')
   assert.equal(back.stdout, `${join(moved, 'images.ndjson')}: 8 images stored, 0 refused\n`)
   assert.equal(back.code, 0)
   const [ours, theirs] = [await old.list(), await fresh.list()]
@@ -77,8 +84,7 @@ test('a folder is imported, and its export imports to the same state', async () 
 })
 
 test("unreadable files are rejected individually, and nothing outside a list's folder is read", async () => {
-  await using service = await startService()
-  const client = new ImageClient(service.url, service.imageKey)
+  const client = await newClient('discos')
   await using folder = await temporaryFolder()
   const source = join(folder.path, 'fotos')
   await mkdir(source)
@@ -91,7 +97,7 @@ test("unreadable files are rejected individually, and nothing outside a list's f
   await symlink('propia.png', join(source, 'otra.png'))
   await symlink('vueltas.png', join(source, 'vueltas.png'))
 
-  const imported = await catalejoHere(['images', 'import', source, '--account', 'fotos', ...on(service)])
+  const imported = await runImages('import', source, '--account', 'discos')
   assert.deepEqual([imported.code, imported.stdout], [0, `${source}: 2 images stored, 0 refused\n`])
   assert.equal((await client.get(expectedHash(stamped(png, 'año')))).body['name'], 'a\ufffdo.png')
 
@@ -106,7 +112,7 @@ test("unreadable files are rejected individually, and nothing outside a list's f
     'otra.png',
   ]
   await writeFile(list, files.map((file) => `${JSON.stringify({ file, name: 'x' })}\n`).join(''))
-  const listed = await catalejoHere(['images', 'import', list, '--account', 'fotos', ...on(service)])
+  const listed = await runImages('import', list, '--account', 'discos')
   assert.equal(listed.stdout, `${list}: 1 image stored, 6 refused\n`)
   assert.deepEqual(
     listed.stderr.split('\n').filter((line) => line.startsWith(`${list}: line`)),
@@ -123,35 +129,33 @@ test("unreadable files are rejected individually, and nothing outside a list's f
 })
 
 test('limits set by the command apply to uploads and imports', async () => {
-  await using service = await startService()
-  const client = new ImageClient(service.url, service.imageKey)
+  const client = await newClient('limitada')
   await using folder = await temporaryFolder()
-  const set = (...args: string[]) => catalejoHere(['account', 'set', ...args, ...on(service)])
-  const limited = await set('fotos', '--max-images', '2', '--max-bytes', '1000000')
+  const set = (...args: string[]) => run('account', 'set', ...args)
+  const limited = await set('limitada', '--max-images', '2', '--max-bytes', '1000000')
   assert.deepEqual(limited, {
     code: 0,
-    stdout: 'fotos: at most 2 images, at most 1000000 bytes\n',
+    stdout: 'limitada: at most 2 images, at most 1000000 bytes\n',
     stderr: '',
   })
   await client.upload(stamped(png, 'una'))
   for (const name of ['a', 'b', 'c']) await writeFile(join(folder.path, `${name}.png`), stamped(png, name))
-  const imported = await catalejoHere(['images', 'import', folder.path, '--account', 'fotos', ...on(service)])
+  const imported = await runImages('import', folder.path, '--account', 'limitada')
   assert.equal(imported.stdout, `${folder.path}: 1 image stored, 2 refused\n`)
   assert.match(imported.stderr, /La aplicación ya tiene el máximo de 2 imágenes/)
-  const lifted = await set('fotos', '--max-images', 'none')
-  assert.equal(lifted.stdout, 'fotos: any number of images, at most 1000000 bytes\n')
+  const lifted = await set('limitada', '--max-images', 'none')
+  assert.equal(lifted.stdout, 'limitada: any number of images, at most 1000000 bytes\n')
   assert.equal((await client.upload(stamped(png, 'otra'))).status, 200)
 
   assert.equal((await set('nadie', '--max-images', '2')).code, 1)
   assert.equal((await set('grupo', '--max-images', '2')).code, 1)
   for (const wrong of [[], ['--max-images', '-1'], ['--max-bytes', '1.5'], ['--max-bytes', 'mucho']]) {
-    assert.equal((await set('fotos', ...wrong)).code, 2)
+    assert.equal((await set('limitada', ...wrong)).code, 2)
   }
 })
 
 test('imports strip metadata if uploads do', async () => {
-  await using service = await startService()
-  const client = new ImageClient(service.url, service.imageKey)
+  const client = await newClient('discreta')
   await using folder = await temporaryFolder()
   await writeFile(join(folder.path, 'foto.png'), stamped(png, 'Calle Falsa 742'))
   const where = {
@@ -159,54 +163,44 @@ test('imports strip metadata if uploads do', async () => {
     CATALEJO_DATABASE_URL: service.databaseUrl,
     CATALEJO_STRIP: '1',
   }
-  const imported = await catalejo(['images', 'import', folder.path, '--account', 'fotos'], where)
+  const imported = await catalejo(['images', 'import', folder.path, '--account', 'discreta'], where)
   assert.equal(imported.stdout, `${folder.path}: 1 image stored, 0 refused\n`)
   const kept = await bytesOf(await client.link(expectedHash(png)))
   assert.equal(kept.includes('Calle Falsa 742'), false)
 })
 
 test('a missing folder is reported in a line, and file names are escaped for the terminal', async () => {
-  await using service = await startService()
   await using folder = await temporaryFolder()
-  const run = (...args: string[]) => catalejoHere(['images', ...args, '--account', 'fotos', ...on(service)])
   await writeFile(join(folder.path, 'a\n\x1b[2Jb.png'), 'no es una imagen')
-  const imported = await run('import', folder.path)
+  const imported = await runImages('import', folder.path, '--account', 'fotos')
   assert.equal(imported.code, 1)
   assert.match(imported.stderr, /: a\\x0a\\x1b\[2Jb\.png: damaged: not an accepted format\n/)
   const file = join(folder.path, 'archivo')
   await writeFile(file, '')
-  const exported = await run('export', file)
+  const exported = await runImages('export', file, '--account', 'fotos')
   assert.equal(exported.code, 1)
   assert.match(exported.stderr, /^catalejo: export of .*archivo: ENOTDIR: [^\n]*\n$/)
 })
 
 test('an import over an uploaded image shows its name and expiry immediately', async () => {
-  const clock = new ManualClock('2090-01-01T00:00:00Z')
-  await using service = await startService({ clock })
-  const client = new ImageClient(service.url, service.imageKey)
+  const client = await newClient('cambiada')
   const seen = async (hash: string) => {
     const { status, body } = await client.get(hash)
     const link = await client.link(hash)
     await link.arrayBuffer()
     return [status, body['name'], link.status]
   }
-  assert.equal((await client.upload(png, { name: 'antes.png' })).status, 200)
-  const hash = expectedHash(png)
+  const photo = stamped(png, 'cambiada')
+  assert.equal((await client.upload(photo, { name: 'antes.png' })).status, 200)
+  const hash = expectedHash(photo)
   assert.deepEqual(await seen(hash), [200, 'antes.png', 200])
 
   await using folder = await temporaryFolder()
   const list = join(folder.path, 'lista.ndjson')
   const expires = Math.floor(clock.now() / 1000) + 60
-  await writeFile(join(folder.path, 'foto.png'), png)
+  await writeFile(join(folder.path, 'foto.png'), photo)
   await writeFile(list, JSON.stringify({ file: 'foto.png', name: 'después.png', expires }))
-  const { code, stderr } = await catalejoHere([
-    'images',
-    'import',
-    list,
-    '--account',
-    'fotos',
-    ...on(service),
-  ])
+  const { code, stderr } = await runImages('import', list, '--account', 'cambiada')
   assert.equal(code, 0, stderr)
   await eventually(
     async () => (await client.get(hash)).body['name'] === 'después.png',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { LIST } from '../support/domains.ts'
 import { catalejoHere, type CliResult } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -7,14 +7,15 @@ import { call } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 
 const KEY = /^[a-km-np-z2-9]{32}\n$/
+const service = await startService()
+after(() => service[Symbol.asyncDispose]())
+const data = ['--data', service.data]
 
 function assertPrints({ code, stdout, stderr }: CliResult, wanted: Partial<CliResult>): void {
   assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '', stderr: '', ...wanted })
 }
 
 test('a key created while the service runs works immediately, until it is revoked', async () => {
-  await using service = await startService()
-  const data = ['--data', service.data]
   const status = async (api: string) => (await call(service, LIST, { query: { api } })).status
 
   const made = await catalejoHere([
@@ -66,8 +67,6 @@ test('a limited key is listed with its limits', async () => {
   // The day changes if the test runs at midnight.
   const day = () => new Date().toISOString().slice(0, 10)
   const began = day()
-  await using service = await startService()
-  const data = ['--data', service.data]
   const create = async (...limits: string[]) => {
     const words = ['key', 'create', '--account', 'lectora', '--service', 'domainwatch', ...limits, ...data]
     return (await catalejoHere(words)).stdout.trim()
@@ -136,7 +135,6 @@ test('the key command rejects invalid arguments', async () => {
 })
 
 test('account names are validated and normalized', async () => {
-  await using service = await startService()
   const { accounts } = service.app.context
   const outcome = async (name: string) => (await accounts.createKey(name, 'domainwatch')).kind
   for (const bad of ['', '  ', 'a'.repeat(101), 'a\nb', 'a\tb', '\0']) {
