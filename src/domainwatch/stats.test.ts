@@ -4,7 +4,7 @@ import { plainContext } from '../../test/support/plain-signals.ts'
 import type { Filters } from './filters.ts'
 import { getSegment, type SomeFields } from '../../test/support/segments.ts'
 import { Segment } from '../lib/name-index/index.ts'
-import { addDays, countInIndex, daysBetween } from './stats.ts'
+import { addDays, countInIndex } from './stats.ts'
 
 const RECORDS = 20_000
 /** Of what a test does not count. */
@@ -70,41 +70,15 @@ test('visits only deletions in the date range, and counts records deleted later 
   assert.deepEqual([days.deleted.slice(0, 2), days.deleted.at(-1)], [[1, 0], 1])
 })
 
-/** Counts records in segments of their own. */
-const count = (parts: readonly (readonly SomeFields[])[], agents: number) =>
-  countInIndex(
-    { registered: parts.map((records) => getSegment(records)), deleted: [] },
-    { filters: ANY, span: SPAN, ...NONE, agents },
-    plainContext(0),
-  )
-
-test('counts of several segments add up', async () => {
-  const { lengths, agents, totals } = await count(
-    [
-      [
-        { name: 'casa', agent: 'a', reserved: 1, discarded_at: 1e15 },
-        { name: 'mesa', agent: 'a' },
-        { name: 'sala', agent: 'a', status: 0, deleted_at: SPAN.from },
-        { name: 'puerta', agent: 'b', revision: 1 },
-      ],
-      [
-        { name: 'camino', agent: 'b' },
-        { name: 'balcon', agent: 'b' },
-        { name: 'auto', agent: 'c', status: 0, deleted_at: SPAN.from },
-      ],
-    ],
-    2,
-  )
-  assert.deepEqual(lengths, { length: [4, 5, 6], count: [4, 0, 3] })
-  assert.deepEqual(agents, { agent: ['a', 'b'], count: [3, 3], others: 1 })
-  const overall = { records: 7, bought: 5, deleted: 2, reserved: 1, revision: 1, discarded: 1 }
-  assert.deepEqual(totals, overall)
-})
-
 test('the first 10,000 agents are counted separately and no record is lost', async () => {
   const all = Array.from({ length: 12_000 }, (_, i) => ({ name: `n${i}`, agent: `a${i}` }))
   const others = Array.from({ length: 10 }, (_, i) => ({ name: `m${i}`, agent: i < 5 ? 'a7' : 'a11999' }))
-  const { agents } = await count([all.slice(0, 10_000), [...all.slice(10_000), ...others]], 1)
+  const parts = [all.slice(0, 10_000), [...all.slice(10_000), ...others]]
+  const { agents } = await countInIndex(
+    { registered: parts.map((records) => getSegment(records)), deleted: [] },
+    { filters: ANY, span: SPAN, ...NONE, agents: 1 },
+    plainContext(0),
+  )
   assert.deepEqual(agents, { agent: ['a7'], count: [6], others: 12_010 - 6 })
 })
 
@@ -119,9 +93,3 @@ const ADDED: readonly [day: string, count: number, wanted: string][] = [
 for (const [day, count, wanted] of ADDED) {
   test(`${day} plus ${count} days`, () => assert.equal(addDays(day, count), wanted))
 }
-
-test('daysBetween counts both days', () => {
-  assert.equal(daysBetween('2026-01-05', '2026-01-05'), 1)
-  assert.equal(daysBetween('2023-12-31', '2025-01-01'), 368)
-  assert.equal(daysBetween('2026-01-05', '2026-01-04'), 0)
-})

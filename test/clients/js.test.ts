@@ -1,7 +1,7 @@
 /** clients/js against the vectors and a running service. */
 import assert from 'node:assert/strict'
 import { connect, createServer, type Socket } from 'node:net'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import {
   alias,
   Catalejo,
@@ -19,8 +19,10 @@ import { startBusyServer, startShop, VECTORS } from '../support/clients.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { expectedHash, gradient, noise } from '../support/images.ts'
 import { listen } from '../support/listen.ts'
-import { startService } from '../support/service.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
+
+const { service, key, secret } = await startShop({ 'webhook-networks': '127.0.0.0/8' })
+after(() => service[Symbol.asyncDispose]())
 
 const INFO = { name: 'foto.png', mime: 'image/png', ip: '200.1.2.3' }
 
@@ -61,8 +63,6 @@ test('links, signatures and webhooks are those of the vectors', async () => {
 })
 
 test('images are uploaded, listed by pages, signed and deleted', async () => {
-  const { service, key, secret } = await startShop()
-  await using _ = service
   const catalejo = new Catalejo({ url: service.url, key })
   const pictures = await Promise.all(
     [1, 2, 3].map((side) =>
@@ -125,9 +125,8 @@ test('parameters and answers have types', () => {
 })
 
 test('a visitor uploads with a ticket', async () => {
-  const { service, key } = await startShop()
-  await using _ = service
-  const catalejo = new Catalejo({ url: service.url, key })
+  const visited = await service.newKey('visitas', 'imagestore')
+  const catalejo = new Catalejo({ url: service.url, key: visited.key })
   const ticket = await catalejo.call('POST /api/v1/imagestore/tickets', { types: 'image/png', uses: 2 })
   const picture = await noise(20, 20).png().toBuffer()
   const image = new Blob([picture], { type: 'image/png' })
@@ -167,7 +166,6 @@ async function startBreakableLine(target: string) {
 }
 
 test('a stream of events continues where it broke', async () => {
-  await using service = await startService()
   using line = await startBreakableLine(service.url)
   const catalejo = new Catalejo({ url: service.url, key: service.domainKey })
   const overLine = new Catalejo({ url: line.url, key: service.domainKey })
@@ -194,7 +192,6 @@ test('a stream of events continues where it broke', async () => {
 
 test('a webhook of the service is verified', async () => {
   using receiver = await WebhookReceiver.start()
-  await using service = await startService({ flags: { 'webhook-networks': '127.0.0.0/8' } })
   const catalejo = new Catalejo({ url: service.url, key: service.domainKey })
   const watch = { name: 'ñ', url: receiver.url, max_length: 4 }
   const { id, secret } = await catalejo.call('POST /api/v1/domainwatch/watches', watch)

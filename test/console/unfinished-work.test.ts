@@ -5,8 +5,7 @@ import type { Page, Route } from 'playwright-core'
 import { commonErrors } from '../../src/lib/errors.ts'
 import { startConsole } from '../support/console.ts'
 import { copyWith, domainRow, toast, addKey, openScreen, signOut } from '../support/browser.ts'
-import { call } from '../support/http.ts'
-import { LIST, record, records, stored } from '../support/domains.ts'
+import { record, records, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
 
@@ -127,23 +126,6 @@ test('a key of another account is refused while a list is sent, which is importe
   await page.getByText('Importación terminada', { exact: false }).waitFor()
   await page.getByRole('button', { name: 'Entrar' }).click()
   await page.getByRole('button', { name: 'Mi sesión: Ana' }).waitFor()
-})
-
-test('the screens of a key that was revoked say so, while those of another key stay', async () => {
-  const { key, id } = await service.newKey('Berta', 'domainwatch')
-  const { page } = await browser.open(service, 'dominios', {
-    domainwatch: key,
-    imagestore: service.imageKey,
-  })
-  await domainRow(page, 'casa').waitFor()
-  await page.getByRole('searchbox').focus()
-  await service.revokeKey(id)
-  assert.equal((await call(service, LIST, { query: { api: key } })).status, 401)
-  // Another request may find first that the key was revoked, and take the field away.
-  await page.keyboard.type('sol')
-  await page.getByText('La clave de dominios ya no es válida. Pegue una nueva.').waitFor()
-  await openScreen(page, 'Imágenes')
-  await page.getByRole('heading', { name: 'Imágenes', level: 1 }).waitFor()
 })
 
 test('keys act on the first row of a view that a link opened, and in a menu they do nothing to the table', async () => {

@@ -24,30 +24,6 @@ function recorder(fail: () => boolean = () => false) {
   return { observations, stored, failures, observe }
 }
 
-test('a repeated answer extends its observation, another replaces it', async () => {
-  const { observations, stored, observe } = recorder()
-  observe('uno.cl', found('a', 'b'))
-  observe('uno.cl', found('a', 'b'))
-  observe('uno.cl', { kind: 'no-such-name' })
-  observe('uno.cl', { kind: 'no-such-name' })
-  observe('xn--and-6ma2c.cl', { kind: 'empty' })
-  await observations.close()
-  assert.deepEqual(stored, [
-    [
-      ['uno', { first: 1_020, last: 1_030, servers: null }],
-      ['ñandú', { first: 1_040, last: 1_040, servers: '[]' }],
-    ],
-  ])
-})
-
-test('failures and names below registered ones are ignored', async () => {
-  const { observations, stored, observe } = recorder()
-  for (const kind of ['refused', 'failed', 'timeout', 'overloaded'] as const) observe('uno.cl', { kind })
-  observe('www.uno.cl', found('a'))
-  await observations.close()
-  assert.deepEqual(stored, [])
-})
-
 test('a failed write is retried, unless there is a newer answer', async () => {
   let failing = true
   const { observations, stored, failures, observe } = recorder(() => failing)
@@ -78,18 +54,4 @@ test('the buffer is limited; what exceeds it is dropped and counted', async () =
   await observations.close()
   assert.equal(stored.flat().length, 50_000)
   assert.ok(stored.every((batch) => batch.length <= 2_000))
-})
-
-test('observations are flushed by a timer', async () => {
-  const written = Promise.withResolvers<number>()
-  const observations = new DnsObservations({
-    clock: { now: () => 1 },
-    failed: () => {},
-    store: async (batch) => written.resolve(batch.size),
-  })
-  observations.add('uno.cl', found('a'))
-  // The flush timer does not keep the process alive.
-  const keepAlive = setTimeout(() => written.resolve(-1), 30_000)
-  assert.equal(await written.promise, 1)
-  clearTimeout(keepAlive)
 })
