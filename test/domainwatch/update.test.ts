@@ -129,12 +129,6 @@ for (const encoding of ENCODINGS) {
     assert.deepEqual(missing.body, { status: 400, count: 0, errors: [], msg: 'Falta el parámetro data' })
     assert.deepEqual((await update(service, [], { encoding })).body, { status: 200, count: 0 })
   })
-
-  test(`marks come in any encoding (${encoding})`, async () => {
-    await stored(service, [record(`en-${encoding}`)])
-    await update(service, [{ domain: `en-${encoding}`, revision: 1 }], { encoding })
-    assert.equal((await one(`en-${encoding}`))?.revision, 1)
-  })
 }
 
 test('50,000 marks are accepted in one call, 50,001 are not', async () => {

@@ -128,12 +128,6 @@ for (const [modifier, format] of [
   })
 }
 
-test('without it no metadata is kept', async () => {
-  const made = await derive('w_30')
-  const { exif, xmp: kept, iptc: other } = await sharp(made).metadata()
-  assert.deepEqual([exif, kept, other], [undefined, undefined, undefined])
-})
-
 test('CMYK colours are the same with and without it', async () => {
   const cmyk = await readFile(new URL('../fixtures/dhash/cmyk.jpg', import.meta.url))
   const profiled = await gradient(60, 40).toColourspace('cmyk').withIccProfile('cmyk').jpeg().toBuffer()

@@ -279,20 +279,6 @@ for (const [name, init] of Object.entries(encodings)) {
   })
 }
 
-test('the key may come in the body of each encoding', async () => {
-  const url = `${service.url}/api/v1/imagestore/upload`
-  const api = service.imageKey
-  const bodies: RequestInit[] = [
-    { body: new URLSearchParams({ api, image: encoded, info }) },
-    json({ api, image: encoded, info: INFO }),
-    form({ image: new File([png], 'x.png'), info, api }),
-  ]
-  for (const init of bodies) {
-    const answer = await answerOf(await fetch(url, { method: 'POST', ...init }))
-    assert.equal(answer.status, 200)
-  }
-})
-
 for (const [given, expected] of [
   [{ ip: '::1' }, { name: 'mi «foto» ñ.png', mime: 'image/png' }],
   [

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { ENDPOINTS } from '../support/endpoints.ts'
-import { call, ENCODINGS, send, type Fields, type Reply } from '../support/http.ts'
+import { call, ENCODINGS, send, type Fields } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 
 // Far more wrong keys than one address may send in a minute, and small bodies for the doctor to try.
@@ -88,37 +87,6 @@ test('a key in a JSON body must be a string', async () => {
   }
 })
 
-test("another account's images cannot be seen or deleted", async () => {
-  const { key } = await service.newKey('ajena', 'imagestore')
-  const image = (await readFile(new URL('../../assets/catalejo.png', import.meta.url))).toString('base64')
-  const info = { name: 'a.png', mime: 'image/png', ip: '::1' }
-  const uploaded = await send(service, '/api/v1/imagestore/upload', { api: service.imageKey, info, image })
-  const hash = textOf(uploaded, 'hash')
-  const none = { status: 404, msg: 'La imagen no existe' }
-  const ask = async (path: string, api: string, method = 'GET') => {
-    const query = path === 'list' ? { api } : { api, hash }
-    return (await call(service, `/api/v1/imagestore/${path}`, { method, query })).body
-  }
-  assert.deepEqual(await ask('get', key), none)
-  assert.deepEqual(await ask('delete', key, 'DELETE'), none)
-  assert.deepEqual(await ask('delete', key, 'POST'), none)
-  assert.partialDeepStrictEqual(await ask('list', key), { status: 200, count: 0 })
-  assert.partialDeepStrictEqual(await ask('get', service.imageKey), { status: 200, hash })
-  assert.deepEqual(await ask('delete', service.imageKey, 'DELETE'), { status: 200, hash })
-})
-
-test('domains are shared by the group: another account lists and marks them', async () => {
-  const { key } = await service.newKey('compañera', 'domainwatch')
-  const data = [{ domain: 'comun', length: 5, reserve: 0, status: 1, date_reg: '2025-01-01 00:00:00' }]
-  const query = { api: service.domainKey }
-  await send(service, '/api/v1/domainwatch/add', { data }, { query })
-  const marks = [{ domain: 'comun', revision: 1 }]
-  const marked = await send(service, '/api/v1/domainwatch/update', { data: marks }, { query: { api: key } })
-  assert.deepEqual(marked.body, { status: 200, count: 1 })
-  const listed = await call(service, '/api/v1/domainwatch/list', { query: { api: key, rev: '' } })
-  assert.partialDeepStrictEqual(listed.body, { status: 200, count: 1 })
-})
-
 test('an account can have several keys, which are revoked individually', async () => {
   const first = await service.newKey('relevo', 'domainwatch')
   const second = await service.newKey('relevo', 'domainwatch')
@@ -129,10 +97,3 @@ test('an account can have several keys, which are revoked individually', async (
   await service.caughtUp()
   assert.deepEqual([await status(first.key), await status(second.key)], [401, 200])
 })
-
-function textOf({ body, text }: Reply, name: string): string {
-  const value =
-    typeof body === 'object' && body !== null ? new Map(Object.entries(body)).get(name) : undefined
-  assert.ok(typeof value === 'string', text)
-  return value
-}
