@@ -9,7 +9,7 @@ import { record, records, stored } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
 import { call } from '../support/http.ts'
 import { IMPORTS, type Job } from '../support/jobs.ts'
-import { realNames } from '../support/real-size.ts'
+import { manyNames } from '../support/many-domains.ts'
 import { badLine } from '../support/slow-line.ts'
 
 const { service, browser } = await startConsole()
@@ -135,7 +135,7 @@ test('the browser asks before a list that is being sent is lost, and the upload 
 
 test('on a line where every fifth request fails, a long list is imported once', async () => {
   const { page } = await open()
-  const lines = realNames(20_000).map(({ name, date }) => `${name}.cl,${date}`)
+  const lines = manyNames(20_000).map(({ name, date }) => `${name}.cl,${date}`)
   await pick(page, file('ocho-meses.csv.gz', gzipSync(`${lines.join('\n')}\n`)))
   const failed = await badLine(page)
   await button(page, 'Ver los cambios').click()

@@ -1,45 +1,22 @@
-import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
-import { corpus } from './corpus.ts'
-import { add, record } from './domains.ts'
+import { record, stored } from './domains.ts'
 import type { TestService } from './service.ts'
 
-const folder = new URL('registrations/', corpus)
-/** As many as a real installation holds after some months. */
-const COUNT = 109_431
-const BATCH = 40_000
-/** `nombre0`, `nombre1` and so on, at least this many, older than the others. */
-const MADE_UP = 100
-const OLDER = Date.UTC(2025, 3, 30)
+const PER_CALL = 50_000
 
-/** Registrations of some months, newest first: those of the corpus, and made-up names. */
-function registrations(count: number): readonly (readonly [name: string, date: string])[] {
-  const rows = new Map<string, string>()
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.csv.gz'))) {
-    const [, ...lines] = gunzipSync(readFileSync(new URL(file, folder)))
-      .toString()
-      .split('\n')
-    for (const line of lines) {
-      const [, name, date] = /^([^,]+)\.cl,(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)/.exec(line) ?? []
-      if (name !== undefined && date !== undefined) rows.set(name, date)
-    }
-  }
-  const all = [...rows].slice(0, count - MADE_UP)
-  for (let i = 0; all.length < count; i++) {
-    const date = new Date(OLDER - i * 180_000).toISOString().slice(0, 19).replace('T', ' ')
-    all.push([`nombre${i}`, date])
-  }
-  return all.sort(([a, one], [b, other]) => (one === other ? (a < b ? 1 : -1) : one < other ? 1 : -1))
+/** Names of which one is registered a minute, from the middle of 2025 on. */
+export function manyNames(count: number): { readonly name: string; readonly date: string }[] {
+  const start = Date.parse('2025-06-01T00:00:00Z')
+  return Array.from({ length: count }, (_, i) => ({
+    name: `nombre-${i.toString(36)}`,
+    date: new Date(start + i * 60_000).toISOString().slice(0, 19).replace('T', ' '),
+  }))
 }
 
-/** Fills a service with bought domains, and returns their names in the order of the list. */
-export async function storeManyDomains(service: TestService, count = COUNT): Promise<readonly string[]> {
-  const rows = registrations(count)
-  for (let i = 0; i < rows.length; i += BATCH) {
-    const batch = rows.slice(i, i + BATCH).map(([name, date_reg]) => record(name, { date_reg }))
-    const { body } = await add(service, batch, { encoding: 'json' })
-    assert.deepEqual(body, { status: 200, count: batch.length })
-  }
-  return rows.map(([name]) => name)
+/** Stores this many names, and returns them in the order of the list: the newest one is the first. */
+export async function storeManyDomains(service: TestService, count: number): Promise<readonly string[]> {
+  const all = manyNames(count)
+  const records = all.map(({ name, date }) => record(name, { date_reg: date }))
+  for (let at = 0; at < count; at += PER_CALL)
+    await stored(service, records.slice(at, at + PER_CALL), { encoding: 'json' })
+  return all.map(({ name }) => name).toReversed()
 }
