@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
+import { listen } from '../../test/support/listen.ts'
 import { systemClock } from '../lib/clock.ts'
 import { delayAfter, newDeliveryId } from './delivery-attempt.ts'
 import { allowAddresses, type Resolve, retryAfterMs } from './http-client.ts'
@@ -71,14 +71,12 @@ test('resolved addresses are checked at every delivery', async () => {
   const server = createServer((_request, response) => {
     requests++
     response.end()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
+  })
+  const port = await listen(server)
   const webhook = {
     id: newDeliveryId(),
     body: '{}',
-    address: `http://example.cl:${address.port}/`,
+    address: `http://example.cl:${port}/`,
     secrets: [newSecret()],
   }
   const post = (networks: string[], resolve: Resolve) =>
@@ -152,12 +150,10 @@ test('an upgrade or a hang-up fails without a timeout', async () => {
   const server = createTcpServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => socket.end(answer))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
+  })
+  const port = await listen(server)
   const channel = webhookTransport({ isAllowedAddress: () => true, userAgent: 'x', clock: systemClock })
-  const receiver = `http://127.0.0.1:${address.port}/`
+  const receiver = `http://127.0.0.1:${port}/`
   const post = () =>
     channel.send(
       { id: 'a', body: '{}', address: receiver, secrets: [newSecret()] },

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,6 +6,7 @@ import { test } from 'node:test'
 import { catalejo } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
+import { listen } from '../support/listen.ts'
 import { startService } from '../support/service.ts'
 import { ScriptedGateway } from '../s3/scripted-gateway.ts'
 
@@ -71,11 +71,9 @@ test('a list of addresses is fetched within limits, and only from where it may',
     else if (url === '/pagina') response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
     else if (url === '/grande') response.end(Buffer.alloc(3_000_000))
     else response.writeHead(404).end()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  })
+  const base = `http://127.0.0.1:${await listen(server)}`
   try {
-    const address = server.address()
-    const base = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
     const list = join(folder.path, 'direcciones.txt')
     const named = { url: `${base}/otra?id=7`, name: 'con nombre.png', date: 1_500_000_000 }
     const paths = ['aqui', 'fuera', 'pagina', 'grande', 'falta']

@@ -11,6 +11,7 @@ import { ADD, LIST } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { oldSqlite } from '../upgrades/released.ts'
 import { call } from '../support/http.ts'
+import { listen } from '../support/listen.ts'
 import { RawConnection } from '../support/raw.ts'
 
 /** The contract gives the whole stop ten seconds, which the steps of a shutdown keep by their own timers. */
@@ -61,11 +62,9 @@ test('a start whose port another instance has says where that one is', async () 
 
 test('a start that fails changes nothing', async () => {
   await using folder = await temporaryFolder()
-  const taken = createServer((socket) => socket.end('SSH-2.0-x\r\n')).listen(0, '127.0.0.1')
-  await once(taken, 'listening')
+  const taken = createServer((socket) => socket.end('SSH-2.0-x\r\n'))
   await using _closing = { [Symbol.asyncDispose]: async () => void taken.close() }
-  const address = taken.address()
-  const port = String(typeof address === 'object' ? address?.port : 0)
+  const port = String(await listen(taken))
   const data = join(folder.path, 'data')
   const reason = `another program listens on port ${port} of 127.0.0.1 (EADDRINUSE); choose another one with --port, or 0 for a free one`
   const attempts: readonly (readonly string[])[] = [

@@ -1,13 +1,13 @@
 /** What `catalejo verify` finds, and what is as it should be after it repaired it. On every database and store. */
 import { parseError } from '../support/error-codes.ts'
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { suite, test } from 'node:test'
 import { getSweeps } from '../durability/sweeps.ts'
 import { catalejoHere } from '../support/cli.ts'
 import { record, stored } from '../support/domains.ts'
 import { bytesOf, expectedHash, ImageClient, stamped } from '../support/images.ts'
+import { listen } from '../support/listen.ts'
 import { startService } from '../support/service.ts'
 import { flipped, HOUR, keyOf, listed, look, NO_REPAIRS, png, put } from './looking.ts'
 
@@ -20,10 +20,7 @@ async function refusingServer(): Promise<{ readonly port: number } & AsyncDispos
     socket.on('error', () => {})
     socket.once('data', () => socket.end(Buffer.concat([head, fields])))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  return { port: address.port, [Symbol.asyncDispose]: async () => void server.close() }
+  return { port: await listen(server), [Symbol.asyncDispose]: async () => void server.close() }
 }
 
 suite('verify', { timeout: 400_000 }, () => {
