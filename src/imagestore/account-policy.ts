@@ -31,13 +31,12 @@ export function createAccountPolicies(database: Database): AccountPolicies {
   return {
     modes: DELIVERY_MODES,
     async all() {
-      const [modes, limits] = await Promise.all([listDelivery(database), database.all(queries.allLimits())])
-      const limitsByAccount = new Map(limits.map((row) => [Number(row.account_id), row]))
+      const rows = await listDelivery(database)
       return new Map(
-        modes.map(({ accountId, account, mode }) => {
-          const { max_images, max_bytes } = limitsByAccount.get(accountId) ?? NO_LIMITS
-          return [account, { max_images, max_bytes, delivery: mode }]
-        }),
+        rows.map(({ account, mode: delivery, max_images, max_bytes }) => [
+          account,
+          { max_images, max_bytes, delivery },
+        ]),
       )
     },
     change: ({ id, name }, { delivery, ...limits }) =>
@@ -90,9 +89,10 @@ async function updateDeliveryIn(
   return { kind: 'updated', mode, secret }
 }
 
+/** Lists the applications with their links and limits, by name. */
 export const listDelivery = async (database: Database) =>
-  (await database.all(queries.allDelivery())).map(({ account_id, name, mode, secret }) => ({
-    accountId: Number(account_id),
+  (await database.all(queries.allDelivery())).map(({ name, mode, secret, ...limits }) => ({
+    ...limits,
     account: name,
     mode: mode ?? 'open',
     hasSecret: secret !== null,

@@ -24,22 +24,24 @@ export interface Usage extends Total {
 
 export interface DeliveryRow {
   readonly account_id: number
-  readonly name: string
   readonly service: Service
   /** Null if it was never set. */
   readonly mode: DeliveryMode | null
   readonly secret: string | null
 }
 
-const deliveryColumns = sql`
-  accounts.id AS account_id, accounts.name, accounts.service, delivery.mode, delivery.secret
-  FROM accounts LEFT JOIN delivery ON delivery.account_id = accounts.id`
-
 export const findDelivery = (account: string) => sql<DeliveryRow>`
-  SELECT ${deliveryColumns} WHERE accounts.name = ${account}`
+  SELECT accounts.id AS account_id, accounts.service, delivery.mode, delivery.secret
+  FROM accounts LEFT JOIN delivery ON delivery.account_id = accounts.id WHERE accounts.name = ${account}`
 
-export const allDelivery = () => sql<DeliveryRow>`
-  SELECT ${deliveryColumns} WHERE accounts.service = 'imagestore' ORDER BY accounts.name`
+/** Selects the applications with their limits, by name. */
+export const allDelivery = () => sql<
+  Pick<DeliveryRow, 'mode' | 'secret'> & Limits & { readonly name: string }
+>`
+  SELECT accounts.name, delivery.mode, delivery.secret, max_bytes, max_images
+  FROM accounts LEFT JOIN delivery ON delivery.account_id = accounts.id
+  LEFT JOIN image_limits ON image_limits.account_id = accounts.id
+  WHERE accounts.service = 'imagestore' ORDER BY accounts.name`
 
 export const setDelivery = (accountId: number, mode: DeliveryMode, secret: string | null) => sql`
   INSERT INTO delivery (account_id, mode, secret) VALUES (${accountId}, ${mode}, ${secret})
@@ -47,9 +49,6 @@ export const setDelivery = (accountId: number, mode: DeliveryMode, secret: strin
 
 export const findLimits = (accountId: number) => sql<Limits>`
   SELECT max_bytes, max_images FROM image_limits WHERE account_id = ${accountId}`
-
-export const allLimits = () => sql<Limits & { account_id: number }>`
-  SELECT account_id, max_bytes, max_images FROM image_limits`
 
 /** Locks the row until the transaction ends: uploads of an application with limits are serialised. */
 export const lockLimits = (dialect: Dialect, accountId: number) =>
