@@ -25,7 +25,7 @@ import { recordsNamed, type RecordRow } from './queries-records.ts'
 import { parseNumbers } from './numbers.ts'
 import { FEATURE_KINDS } from './interest/learning.ts'
 import type { DomainContext } from './context.ts'
-import { MAX_SCORE, type InterestModel, type Reason, scoredRecord } from './interest/model.ts'
+import { MAX_SCORE, type InterestModel, type Reason, scoredRecord } from './tasks/scores.ts'
 import type { SplitName } from './words.ts'
 import { bit, recordFields } from './schemas.ts'
 

@@ -14,7 +14,7 @@ import { expiryCutoff } from '../limits.ts'
 import { nameOfHit } from './hits.ts'
 
 /** Shorter words, such as articles, say nothing of demand. */
-const MIN_LETTERS = 3
+export const MIN_LETTERS = 3
 /** Records between checks of the clock. */
 const SLICE_RECORDS = 256
 
