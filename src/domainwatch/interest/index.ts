@@ -11,10 +11,9 @@ import { lockInstance } from '../../storage/database/dialect.ts'
 import { domainErrors, type MissingDecisions } from '../errors.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { splitTags } from '../filtered-record.ts'
+import * as queries from '../queries-records.ts'
 import { InterestModel, trainInThread, type GivenDecision, type TrainedModel } from '../tasks/scores.ts'
 import type { Dictionary } from '../words.ts'
-import * as queries from './queries.ts'
-import type { DecisionRow } from './queries.ts'
 
 /** Decisions that a first model needs. */
 const MIN_OF_EACH = 10
@@ -134,7 +133,7 @@ export class Interest {
     })
   }
 
-  async #given(rows: readonly DecisionRow[]): Promise<readonly GivenDecision[]> {
+  async #given(rows: readonly queries.DecisionRow[]): Promise<readonly GivenDecision[]> {
     const { clock, nameIndex } = this.#options
     const context = nameIndex.contextAt(clock.now())
     const slice = new TimeSlice()
