@@ -1,7 +1,6 @@
 import type { HttpRequest } from '../http/server.ts'
 import { localDateTime } from '../lib/dates.ts'
 import { HttpError } from '../lib/errors.ts'
-import { taskModule } from '../lib/tasks.ts'
 import { encodeRows, type RowOf } from '../storage/database/batch.ts'
 import type { Reader, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
@@ -24,9 +23,7 @@ import * as statements from './queries-batches.ts'
 import { FIELD_NAMES, RecordFields, type RecordWithFields } from './record-fields.ts'
 import { domainErrors } from './errors.ts'
 import { isDecision, MAX_FAULTS, type DomainMarks, type RecordFault } from './parse-record.ts'
-import type { Batch, Input, Output } from './tasks/parse-batch.ts'
-
-const PARSE_BATCH = taskModule('./tasks/parse-batch', import.meta)
+import { readBatch, type Batch } from './tasks/parse-data.ts'
 
 export type RestoredMarks = RowOf<typeof statements.restoreMarks>
 type Rows = Extract<Batch, { kind: 'rows' }>
@@ -56,10 +53,9 @@ export class DomainBatches {
   }
 
   /** Parses a body in a worker thread. Transfers its bytes there. */
-  read(operation: Input['operation'], { contentType, bytes, client }: RequestBody): Promise<Output> {
+  read(operation: 'add' | 'update', body: RequestBody) {
     const { tasks, dictionary } = this.#options
-    const input = { contentType, bytes, operation, words: dictionary.trie }
-    return tasks.run<Input, Output>(PARSE_BATCH, input, { transfer: [bytes.buffer], client })
+    return readBatch(tasks, body, { operation, words: dictionary.trie })
   }
 
   /** @returns the number of records in the batch, including unchanged ones */

@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import type { Client } from './client.ts'
 import { createTasks, taskModule } from './tasks.ts'
 
-const PARSE = taskModule('../domainwatch/tasks/parse-batch', import.meta)
+const PARSE = taskModule('../domainwatch/tasks/parse-data', import.meta)
 const HOLD = taskModule('../../test/support/hold-thread', import.meta)
 const tasks = createTasks(2)
 after(() => tasks.close())

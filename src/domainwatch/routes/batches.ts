@@ -20,7 +20,7 @@ import { domainRecord } from '../record-fields.ts'
 import { domainErrors } from '../errors.ts'
 import { MAX_FAULTS, MAX_NOTE_CHARACTERS, MAX_AGENT_LENGTH } from '../parse-record.ts'
 import { MAX_TAG_CHARACTERS, MAX_TAGS } from '../filtered-record.ts'
-import { unreadableError } from '../tasks/data-field.ts'
+import { unreadableError } from '../tasks/parse-data.ts'
 import type { AddRoutes } from '../services.ts'
 
 const agent = optional(
@@ -226,7 +226,7 @@ export const batchRoutes: AddRoutes = (app, shared, { batches }) => {
       ...document,
 
       async handle({ body, identify, request }) {
-        const { api, names, batch } = await batches.read(action, body)
+        const { api, names, data: batch } = await batches.read(action, body)
         const identity = await identify(api, names)
         switch (batch.kind) {
           case 'unreadable':

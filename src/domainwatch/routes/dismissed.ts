@@ -15,7 +15,7 @@ import {
 import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { bit, dateTime } from '../schemas.ts'
-import { namesParameter } from '../tasks/data-field.ts'
+import { namesParameter } from '../tasks/parse-data.ts'
 import type { AddRoutes } from '../services.ts'
 
 const PATH = '/api/v1/domainwatch/dismissed'

@@ -10,7 +10,7 @@ import { parseDomain } from '../../lib/domain-names.ts'
 import { clientAbort, enterUntilClosed } from '../../http/client.ts'
 import { bulkEndpoint, simpleEndpoint } from '../../http/endpoint.ts'
 import { text, type Parameter } from '../../http/parameters.ts'
-import { readInThread, unreadableError } from '../tasks/data-field.ts'
+import { readNames, unreadableError } from '../tasks/parse-data.ts'
 import {
   lookUp,
   lookupsPerName,
@@ -181,7 +181,7 @@ export const bulkDnsRoute: AddRoutes = (app, shared, { dns, dnsInFlight, tasks }
     answers: { 200: bulkDnsAnswer },
 
     async handle({ body, identify, reply, values }) {
-      const { api, names, data, types: typesInBody } = await readInThread(tasks, body)
+      const { api, names, data, types: typesInBody } = await readNames(tasks, body)
       const client = accountClient((await identify(api, names)).accountId)
       const types = readTypes(values.types ?? typesInBody)
       if (data.kind === 'unreadable') throw unreadableError(data)

@@ -32,7 +32,7 @@ import {
   type BulkRequest,
   type UndoRequest,
 } from '../jobs/bulk.ts'
-import { namesParameter } from '../tasks/data-field.ts'
+import { namesParameter } from '../tasks/parse-data.ts'
 import type { AddRoutes } from '../services.ts'
 
 const MAX_ID_CHARACTERS = 40

@@ -18,7 +18,7 @@ import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } f
 import { orderParameter } from '../list/order.ts'
 import { domainRecord, fieldsParameter, listedFields } from '../record-fields.ts'
 import { orderRefused, RECORD_EXAMPLE } from '../schemas.ts'
-import { namesParameter } from '../tasks/data-field.ts'
+import { namesParameter } from '../tasks/parse-data.ts'
 import type { AddRoutes } from '../services.ts'
 
 const queueAnswer = answer(
