@@ -94,9 +94,9 @@ export const MAX_EPOCH_SECONDS = 253_402_300_799
 export const timeParameter = (description: string): Parameter<number> =>
   integer(`${description}, in seconds since 1970-01-01 UTC`, 0, MAX_EPOCH_SECONDS)
 
-export type InfoFault = 'info' | 'ip'
+type InfoFault = 'info' | 'ip'
 /** `info` of an upload, with `expires` and the edits in `fields` as they were given. */
-export type GivenInfo = Omit<ImageInfo, 'expires' | 'edits'> & {
+type GivenInfo = Omit<ImageInfo, 'expires' | 'edits'> & {
   readonly expires: unknown
   readonly fields: Readonly<Record<string, unknown>>
 }
@@ -169,9 +169,9 @@ export function isEpochSeconds(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_EPOCH_SECONDS
 }
 
-export type BytesFault = 'missing' | 'format' | 'damaged'
+type BytesFault = 'missing' | 'format' | 'damaged'
 
-export interface StoredBytes {
+interface StoredBytes {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly hash: ImageHash
 }

@@ -28,7 +28,7 @@ import {
 } from '../parse-record.ts'
 
 /** `data` is missing or not an array of the expected length: the error for the client, as far as a thread can pass it on. */
-export interface Unreadable {
+interface Unreadable {
   readonly kind: 'unreadable'
   readonly error: Pick<HttpError, 'status' | 'code' | 'message' | 'fields'>
 }

@@ -53,7 +53,7 @@ const ANIMATION_SECONDS = {
 } as const
 
 /** What a job is expected to take. */
-export interface Cost {
+interface Cost {
   /** Peak memory. */
   readonly bytes: number
   /** Share of the memory of all jobs that is set aside, which is more than `bytes` for a job that takes long. */
@@ -62,7 +62,7 @@ export interface Cost {
   readonly seconds: number
 }
 
-export function decodeCost(source: Source): Cost {
+function decodeCost(source: Source): Cost {
   const { format, structure, metadata } = source
   const perPixel = DECODE_BYTES_PER_PIXEL[format][structure.buffered ? 'buffered' : 'streamed']
   const orientation = (metadata.orientation ?? 1) > 1 ? ORIENTATION_BYTES_PER_PIXEL : 0
@@ -72,7 +72,7 @@ export function decodeCost(source: Source): Cost {
   return { bytes, weight: bytes, seconds: 0 }
 }
 
-export function deriveCost(source: Source, plan: ResolvedTransformation): Cost {
+function deriveCost(source: Source, plan: ResolvedTransformation): Cost {
   const format = outputFormat(plan, source)
   const isAnimated = staysAnimated(plan, source, format)
   const frames = isAnimated ? source.frames : 1
