@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { isClientError, useApi } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { errorMessage } from '../../api/error-message.ts'
-import { Button, Icon, Tag, Fact } from '../../design/elements.tsx'
+import { Button, Tag, Fact } from '../../design/elements.tsx'
 import { Page, Sparkline, Tile, WideTable } from '../../design/page.tsx'
 import { QueryResult } from '../../design/notice.tsx'
 import { bytes, count, moment, t, type TextKey } from '../../i18n/index.ts'
@@ -52,9 +52,11 @@ export default function SystemScreen() {
 
 function Health({ name, isWell }: { name: string; isWell: boolean }) {
   return (
-    <li className={isWell ? 'tag free' : 'tag danger'}>
-      <Icon name={isWell ? 'check' : 'alert'} />
-      {name}: {t(isWell ? 'system.answers' : 'system.silent')}
+    <li>
+      <Tag
+        {...LEVELS[isWell ? 'ok' : 'fail']}
+        label={`${name}: ${t(isWell ? 'system.answers' : 'system.silent')}`}
+      />
     </li>
   )
 }

@@ -80,25 +80,30 @@ export default function RulesScreen() {
 function RuleItem({ rule, isLocked }: { rule: Rule; isLocked: boolean }) {
   const { id, name, action, tag, filters, paused, owner } = rule
   const spoken = useStore(language)
-  const named = <span className="visually-hidden"> {name}</span>
   return (
     <li className="watch stack" aria-label={name}>
       <div className="row">
         <h2>{name}</h2>
         {paused === 1 && <Tag icon="clock" look="review" label={t('app.isPaused')} />}
         <div className="row watch-actions">
-          <Button disabled={isLocked} onClick={() => pauseRule(rule)}>
-            {t(paused === 1 ? 'app.resume' : 'app.pause')}
-            {named}
-          </Button>
-          <Button disabled={isLocked} onClick={() => navigate('reglas', new URLSearchParams({ editar: id }))}>
-            {t('app.edit')}
-            {named}
-          </Button>
-          <Button disabled={isLocked} onClick={() => removeRule(rule)}>
-            {t('rule.remove')}
-            {named}
-          </Button>
+          <Button
+            label={t(paused === 1 ? 'app.resume' : 'app.pause')}
+            about={name}
+            disabled={isLocked}
+            onClick={() => pauseRule(rule)}
+          />
+          <Button
+            label={t('app.edit')}
+            about={name}
+            disabled={isLocked}
+            onClick={() => navigate('reglas', new URLSearchParams({ editar: id }))}
+          />
+          <Button
+            label={t('rule.remove')}
+            about={name}
+            disabled={isLocked}
+            onClick={() => removeRule(rule)}
+          />
         </div>
       </div>
       <p>

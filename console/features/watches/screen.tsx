@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { useApi, queryClient } from '../../api/query-client.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { withParameters, navigate, useRoute } from '../../base/router.ts'
-import { Button, Icon, type IconName } from '../../design/elements.tsx'
+import { Button, Tag } from '../../design/elements.tsx'
 import { Page, PagedList, usePages } from '../../design/page.tsx'
 import { QueryResult, Notice } from '../../design/notice.tsx'
 import { tn, t, count, moment } from '../../i18n/index.ts'
@@ -90,10 +90,10 @@ const PAGE = 50
 const REFRESH_MS = 2_000
 
 const STATES = {
-  pending: { icon: 'clock', look: 'tag review' },
-  delivered: { icon: 'check', look: 'tag free' },
-  failed: { icon: 'alert', look: 'tag danger' },
-} as const satisfies Record<string, { icon: IconName; look: string }>
+  pending: { icon: 'clock', look: 'review' },
+  delivered: { icon: 'check', look: 'free' },
+  failed: { icon: 'alert', look: 'danger' },
+} as const
 
 /** Names of channels, where they are not those of the API. */
 const CHANNEL_NAMES: Readonly<Record<string, string>> = {
@@ -136,15 +136,11 @@ export function Deliveries({ watch, onClose }: { watch: Watch; onClose: () => vo
 
 function Item({ watch, delivery }: { watch: Watch; delivery: Delivery }) {
   const { id, time_utc, channel, events, state, attempts, code, milliseconds, error } = delivery
-  const { icon, look } = STATES[state]
   const date = moment(Date.parse(time_utc) / 1_000)
   return (
     <li>
       <div className="row">
-        <span className={look}>
-          <Icon name={icon} />
-          {t(`watch.state.${state}`)}
-        </span>
+        <Tag {...STATES[state]} label={t(`watch.state.${state}`)} />
         <time className="grow" dateTime={time_utc}>
           {date}
         </time>

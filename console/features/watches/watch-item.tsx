@@ -127,7 +127,6 @@ function Trouble({ watch }: { watch: Watch }) {
 function Actions(props: { watch: Watch; isOwner: boolean } & WatchActions) {
   const { watch, isOwner, onEdit, onDeliveries, onRotate, onRemove } = props
   const isLocked = !usePermissions()('writeDomains')
-  const named = <span className="visually-hidden"> {watch.name}</span>
   return (
     <div className="row watch-actions">
       {watch.destinations.length > 0 && (
@@ -140,14 +139,8 @@ function Actions(props: { watch: Watch; isOwner: boolean } & WatchActions) {
           onRequest={() => test(watch.id)}
         />
       )}
-      <Button onClick={onDeliveries}>
-        {t('watch.deliveries')}
-        {named}
-      </Button>
-      <Button disabled={isLocked} onClick={onEdit}>
-        {t('app.edit')}
-        {named}
-      </Button>
+      <Button label={t('watch.deliveries')} about={watch.name} onClick={onDeliveries} />
+      <Button label={t('app.edit')} about={watch.name} disabled={isLocked} onClick={onEdit} />
       {!isLocked && (
         <Menu label={t('app.more')} icon="more" fullName={`${t('app.more')}: ${watch.name}`}>
           <MenuEntry
