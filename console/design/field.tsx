@@ -99,18 +99,28 @@ export const SelectField = <T extends string>({
   </Labelled>
 )
 
-export function Check(props: { label: string; value: boolean; onChange: (value: boolean) => void }) {
-  return (
-    <label className="check">
-      <input
-        type="checkbox"
-        checked={props.value}
-        onChange={(event) => props.onChange(event.target.checked)}
-      />
-      {props.label}
-    </label>
-  )
+interface CheckProps {
+  readonly label: string
+  readonly hint?: string
+  readonly value: boolean
+  readonly isDisabled?: boolean
+  readonly onChange: (value: boolean) => void
 }
+
+export const Check = ({ label, hint, value, isDisabled = false, onChange }: CheckProps) => (
+  <label className="check">
+    <input
+      type="checkbox"
+      checked={value}
+      disabled={isDisabled}
+      onChange={(event) => onChange(event.target.checked)}
+    />
+    <span>
+      {label}
+      {hint !== undefined && <span className="muted block"> {hint}</span>}
+    </span>
+  </label>
+)
 
 interface SearchBoxProps extends Pick<ComponentProps<'input'>, 'ref' | 'value' | 'maxLength'> {
   readonly label: string

@@ -55,6 +55,15 @@ export function Loading() {
 /** The placeholder of a small part. */
 export const Spinner = () => <span className="spinner" role="status" aria-label={t('app.loading')} />
 
+/** The placeholder of a list with this many rows. */
+export const Bones = ({ rows }: { rows: number }) => (
+  <div className="bones" role="status" aria-label={t('app.loading')}>
+    {Array.from({ length: rows }, (_, i) => (
+      <div key={i} className="bone" style={{ width: `${30 + ((i * 37) % 45)}%` }} />
+    ))}
+  </div>
+)
+
 interface Query<T> {
   readonly data: T | undefined
   readonly error: Error | null

@@ -8,6 +8,7 @@ import { HAS_PROXY_SIGN_IN } from '../base/server.ts'
 import { useIsMounted } from '../base/store.ts'
 import { hasUnsavedWork, reloadForNextUser } from '../base/unsaved-work.ts'
 import { Button } from '../design/elements.tsx'
+import { Check, TextField } from '../design/field.tsx'
 import { showToast } from '../design/toasts.tsx'
 import '../i18n/texts/sign-in.ts'
 
@@ -33,7 +34,7 @@ interface Props {
 
 /** The field a key is pasted into. */
 export default function KeyForm({ rejected, onDone }: Props) {
-  const id = useId()
+  const faultId = useId()
   const [key, setKey] = useState('')
   const [isRemembered, setRemembered] = useState(false)
   const [fault, setFault] = useState<string>()
@@ -72,36 +73,28 @@ export default function KeyForm({ rejected, onDone }: Props) {
     <>
       {rejected !== undefined && <RejectedKey service={rejected} />}
       <form className="stack" onSubmit={(event) => void enter(event)}>
-        <div className="field">
-          <label htmlFor={id}>{t('sign.key')}</label>
-          <input
-            id={id}
-            className="input mono"
-            type="password"
-            autoComplete="off"
-            spellCheck={false}
-            required
-            maxLength={200}
-            value={key}
-            aria-invalid={fault !== undefined}
-            aria-describedby={`${id}-fault`}
-            onChange={(event) => setKey(event.target.value)}
-          />
-        </div>
-        <p id={`${id}-fault`} className="fault-text" role="alert">
+        <TextField
+          label={t('sign.key')}
+          type="password"
+          isMono
+          spellCheck={false}
+          required
+          maxLength={200}
+          value={key}
+          aria-invalid={fault !== undefined}
+          aria-describedby={faultId}
+          onChange={setKey}
+        />
+        <p id={faultId} className="fault-text" role="alert">
           {fault}
         </p>
         {!HAS_PROXY_SIGN_IN && (
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={isRemembered}
-              onChange={(event) => setRemembered(event.target.checked)}
-            />
-            <span>
-              {t('sign.remember')} <span className="muted block">{t('sign.rememberHint')}</span>
-            </span>
-          </label>
+          <Check
+            label={t('sign.remember')}
+            hint={t('sign.rememberHint')}
+            value={isRemembered}
+            onChange={setRemembered}
+          />
         )}
         <Button
           look="primary"

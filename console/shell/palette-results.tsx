@@ -3,7 +3,7 @@ import { usePermissions, type Permission } from '../api/scope.ts'
 import { session, SERVICES } from '../api/session.ts'
 import { errorMessage } from '../api/error-message.ts'
 import { navigate } from '../base/router.ts'
-import { Icon, type IconName } from '../design/elements.tsx'
+import { Icon } from '../design/elements.tsx'
 import { bareName, fold } from '../features/filters/filters.ts'
 import { StatusTag, DomainName } from '../features/domains/tags.tsx'
 import { t, tn, chooseLanguage, language } from '../i18n/index.ts'
@@ -19,13 +19,9 @@ import type { DomainRecord } from '../features/domains/records.ts'
 import { SCREENS } from './screens.ts'
 import '../i18n/texts/palette.ts'
 
-interface Shown extends Entry {
-  readonly content?: ReactNode
-}
-
 interface Group {
   readonly title: string
-  readonly entries: readonly Shown[]
+  readonly entries: readonly Entry[]
 }
 
 interface ResultsProps {
@@ -138,7 +134,7 @@ function useGroups(
   }, [text, actions, views, names, may])
 }
 
-const nameEntries = (names: ReturnType<typeof useNames>['names'], match: string): Shown[] =>
+const nameEntries = (names: ReturnType<typeof useNames>['names'], match: string): Entry[] =>
   names.map(({ name, status }) => ({
     id: `name-${name}`,
     label: `${name}.cl`,
@@ -153,7 +149,7 @@ const nameEntries = (names: ReturnType<typeof useNames>['names'], match: string)
   }))
 
 /** The last entry: the full list of names that contain the text. */
-function searchEntries(text: string): Shown[] {
+function searchEntries(text: string): Entry[] {
   const search = bareName(text)
   if (search === '' || session.get().domainwatch === undefined) return []
   return [
@@ -167,15 +163,11 @@ function searchEntries(text: string): Shown[] {
 }
 
 /** An entry of the palette. */
-export interface Entry {
-  readonly id: string
-  readonly label: string
-  /** Other words that people look for it by. */
-  readonly also?: string | undefined
-  readonly icon: IconName
+interface Entry extends Action {
+  /** Shown in place of its label. */
+  readonly content?: ReactNode
   /** Its shortcut, or why it is not available. */
   readonly hint?: string | undefined
-  readonly run: () => void
 }
 
 /** All screens. Those that the session's keys do not open say which key they need. */
@@ -215,14 +207,7 @@ const viewEntries = (views: readonly SavedView[]): Entry[] =>
 
 /** The actions of the current screen. */
 const actionEntries = (): Entry[] =>
-  currentActions().map(({ id, label, also, icon, key, run }: Action) => ({
-    id: `action-${id}`,
-    label,
-    also,
-    icon,
-    hint: key,
-    run,
-  }))
+  currentActions().map((action) => ({ ...action, id: `action-${action.id}`, hint: action.key }))
 
 /** Preferences. */
 function choiceEntries(): Entry[] {

@@ -1,15 +1,12 @@
 import { useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { IconButton, Icon } from '../design/elements.tsx'
 import { ErrorBoundary, lazyComponent } from '../design/chunk.tsx'
+import { Loading } from '../design/notice.tsx'
 import { t } from '../i18n/index.ts'
 import './palette.css'
 
 const load = () => import('./palette-results.tsx')
-const Results = lazyComponent(load, <Wait />)
-
-function Wait() {
-  return <div className="palette-wait spinner" role="status" aria-label={t('app.loading')} />
-}
+const Results = lazyComponent(load, <Loading />)
 
 /** Fetches the list ahead, so that the palette opens without waiting. A failure shows when it is opened. */
 export const fetchPalette = (): void => void load().catch(() => undefined)

@@ -1,6 +1,7 @@
 import { Fragment } from 'react'
 import { useStore } from '../../base/store.ts'
 import { MenuEntry, Menu } from '../../design/elements.tsx'
+import { Check } from '../../design/field.tsx'
 import { t } from '../../i18n/index.ts'
 import { COLUMN_IDS, COLUMNS, type ColumnId, DENSITIES, preferTable, tablePreferences } from './columns.ts'
 
@@ -20,15 +21,12 @@ export default function ColumnsMenu({ columns }: { columns: readonly ColumnId[] 
       {COLUMN_IDS.map((id) => (
         <Fragment key={id}>
           {id === FIRST_SIGNAL && <p className="muted">{t('columns.signals')}</p>}
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={columns.includes(id)}
-              disabled={id === 'name'}
-              onChange={(event) => toggle(id, event.target.checked)}
-            />
-            {t(COLUMNS[id].label)}
-          </label>
+          <Check
+            label={t(COLUMNS[id].label)}
+            value={columns.includes(id)}
+            isDisabled={id === 'name'}
+            onChange={(isOn) => toggle(id, isOn)}
+          />
         </Fragment>
       ))}
       <fieldset className="densities">

@@ -4,7 +4,7 @@ import { useIsNarrow, useStore } from '../../base/store.ts'
 import { usePendingSubjects } from '../work/operations.ts'
 import { useShortcuts } from '../../base/shortcuts.ts'
 import { Button } from '../../design/elements.tsx'
-import { ErrorNotice, Notice } from '../../design/notice.tsx'
+import { Bones, ErrorNotice, Notice } from '../../design/notice.tsx'
 import { filterError } from '../filters/filter-errors.ts'
 import { t } from '../../i18n/index.ts'
 import { useTimeLeft } from './tags.tsx'
@@ -233,7 +233,7 @@ export function DomainTable(props: Props) {
                 onRetry={filterError(filters) === undefined ? rows.retry : undefined}
               />
             ) : rows.isFirst ? (
-              <Bones />
+              <Bones rows={12} />
             ) : (
               <Nothing isFiltered={Object.keys(filters).length > 0} />
             )}
@@ -275,15 +275,5 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
     <Notice icon="search" title={t('domains.empty')} text={t('domains.emptyText')} />
   ) : (
     <Notice icon="globe" title={t('domains.none')} text={t('domains.noneText')} />
-  )
-}
-
-function Bones() {
-  return (
-    <div className="bones" role="status" aria-label={t('app.loading')}>
-      {Array.from({ length: 12 }, (_, i) => (
-        <div key={i} className="bone" style={{ width: `${30 + ((i * 37) % 45)}%` }} />
-      ))}
-    </div>
   )
 }

@@ -5,6 +5,7 @@ import { usePermissions } from '../../api/scope.ts'
 import { navigate } from '../../base/router.ts'
 import { type Action, useActions } from '../../design/actions.ts'
 import { MenuEntry, Menu } from '../../design/elements.tsx'
+import { Check } from '../../design/field.tsx'
 import { copy } from '../../design/buttons.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { lazyComponent } from '../../design/chunk.tsx'
@@ -71,10 +72,7 @@ export function ViewMenu(props: {
         {actions.map(({ id, label, icon, run }) => (
           <MenuEntry key={id} icon={icon} label={label} onClick={run} />
         ))}
-        <label className="check">
-          <input type="checkbox" checked={isAscii} onChange={(event) => onAscii(event.target.checked)} />
-          {t('domains.ascii')}
-        </label>
+        <Check label={t('domains.ascii')} value={isAscii} onChange={onAscii} />
       </Menu>
       {isNaming && (
         <Dialog title={save.label} onClose={() => setNaming(false)}>

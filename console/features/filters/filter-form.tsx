@@ -1,7 +1,7 @@
 import { useState, type FormEvent } from 'react'
 import { MAX_FILTER_CHARACTERS } from '../../base/constants.ts'
 import { t } from '../../i18n/index.ts'
-import { FILTER_FIELDS, withFilters, type FilterField, type Filters } from './filters.ts'
+import { FILTER_FIELDS, withFilters, type Filters } from './filters.ts'
 import { Button } from '../../design/elements.tsx'
 import { SelectField, TextField } from '../../design/field.tsx'
 
@@ -26,14 +26,12 @@ export default function FilterForm(props: {
   return (
     <form className="stack" onSubmit={apply}>
       <div className="filter-fields">
-        {FIELDS.map(({ name, label, control, help }) => (
+        {FIELDS.map(({ name, ...field }) => (
           <Value
             key={name}
-            label={t(label)}
-            control={control}
-            hint={help && t(help)}
+            {...field}
             value={values[name] ?? ''}
-            onValue={(value) => setValues({ ...values, [name]: value })}
+            onChange={(value) => setValues({ ...values, [name]: value })}
           />
         ))}
       </div>
@@ -48,37 +46,31 @@ export default function FilterForm(props: {
 
 const YES_NO = { '': 'filter.any', '1': 'filter.with', '0': 'filter.without' } as const
 
-interface ValueProps {
-  readonly label: string
-  readonly control: FilterField['control']
-  readonly hint: string | undefined
+interface ValueProps extends Omit<(typeof FIELDS)[number], 'name'> {
   readonly value: string
-  readonly onValue: (value: string) => void
+  readonly onChange: (value: string) => void
 }
 
-function Value({ label, control, hint, value, onValue }: ValueProps) {
+function Value({ label, control, help, value, onChange }: ValueProps) {
+  const shared = { label: t(label), hint: help && t(help), onChange }
   if (control === 'yes-no') {
     return (
       <SelectField
-        label={label}
-        hint={hint}
+        {...shared}
         value={value === '1' || value === '0' ? value : ''}
         options={['', '1', '0']}
         textOf={(one) => t(YES_NO[one])}
-        onChange={onValue}
       />
     )
   }
   return (
     <TextField
-      label={label}
-      hint={hint}
+      {...shared}
       type={control === 'date' ? 'date' : 'text'}
       inputMode={control === 'number' ? 'numeric' : undefined}
       maxLength={MAX_FILTER_CHARACTERS}
       autoComplete={undefined}
       value={value}
-      onChange={onValue}
     />
   )
 }

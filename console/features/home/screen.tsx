@@ -4,7 +4,7 @@ import { useApi } from '../../api/query-client.ts'
 import { session } from '../../api/session.ts'
 import { useStore } from '../../base/store.ts'
 import { Icon, Link, Time, Button } from '../../design/elements.tsx'
-import { QueryError } from '../../design/notice.tsx'
+import { Bones, QueryError } from '../../design/notice.tsx'
 import { Sparkline, Page, Tile, WideTable } from '../../design/page.tsx'
 import { DomainName, StatusTag } from '../domains/tags.tsx'
 import type { DomainRecord } from '../domains/records.ts'
@@ -44,7 +44,7 @@ export default function HomeScreen() {
   const isComplete = useIsComplete()
   return (
     <Page isWide title={t('nav.home')}>
-      {!isComplete && <Bones />}
+      {!isComplete && <Bones rows={3} />}
       <div className="home" hidden={!isComplete}>
         <Parts />
       </div>
@@ -167,16 +167,6 @@ function FirstSteps({ hasDomains, hasImages }: { hasDomains: boolean; hasImages:
         </Link>
       )}
     </section>
-  )
-}
-
-function Bones() {
-  return (
-    <div className="bones" role="status" aria-label={t('app.loading')}>
-      {[60, 80, 40].map((width) => (
-        <div key={width} className="bone" style={{ width: `${width}%` }} />
-      ))}
-    </div>
   )
 }
 
