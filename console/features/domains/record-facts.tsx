@@ -63,8 +63,24 @@ export function Because({ record: { interest, because } }: { record: DomainRecor
 const inEnglish = ({ kind, value, accepted, of }: Reason): string =>
   t('interest.reason', { what: t(`interest.${kind}`, { value }), accepted, of })
 
-/** The signals that a record has, for a list of facts. The tag says the days, so the end of the time for objections is a date. */
-export function SignalFacts({ record }: { record: DomainRecord }) {
+/** The facts of a record. Its signals come last. */
+export const RecordFacts = ({ record, children }: { record: DomainRecord; children: ReactNode }) => (
+  <dl className="facts">
+    <Fact label={t('domains.length')} className="figures">
+      {record.length}
+    </Fact>
+    <Fact label={t('sheet.deletedAt')}>{record.deleted_at && <Time at={record.deleted_at} />}</Fact>
+    <Fact label={t('domains.date')}>
+      <Time at={record.date_reg} />
+    </Fact>
+    <Fact label={t('domains.agent')}>{record.agent}</Fact>
+    {children}
+    <SignalFacts record={record} />
+  </dl>
+)
+
+/** The signals that a record has. The tag says the days, so the end of the time for objections is a date. */
+function SignalFacts({ record }: { record: DomainRecord }) {
   const known = SIGNAL_IDS.filter((id) => id !== 'objection' && SIGNALS[id](record) !== '')
   return (
     <>

@@ -7,7 +7,7 @@ import { Button, IconButton, onFirstClick, Time, Fact } from '../../design/eleme
 import { CopyButton } from '../../design/buttons.tsx'
 import { QueryError, Notice } from '../../design/notice.tsx'
 import { t } from '../../i18n/index.ts'
-import { DnsLookup, Because, SignalFacts, Lookalikes, RecordTags } from './record-facts.tsx'
+import { DnsLookup, Because, RecordFacts, Lookalikes, RecordTags } from './record-facts.tsx'
 import { DomainHistory } from './history.tsx'
 import { useTimeLeft, seenBy, DomainName } from './tags.tsx'
 import { setMark } from './marks.ts'
@@ -77,12 +77,12 @@ function RecordPart({ name }: { name: string }) {
   return (
     <>
       <QueryError of={query} />
-      {record !== undefined && <RecordFacts record={record} />}
+      {record !== undefined && <Details record={record} />}
     </>
   )
 }
 
-function RecordFacts({ record }: { record: DomainRecord }) {
+function Details({ record }: { record: DomainRecord }) {
   const isLocked = !usePermissions()('writeDomains')
   const left = useTimeLeft()(record)
   const ascii = toALabel(record.name)
@@ -105,32 +105,19 @@ function RecordFacts({ record }: { record: DomainRecord }) {
         />
         <CopyButton text={`${record.name}.cl`} isPlain />
       </div>
-      <dl className="facts">
+      <RecordFacts record={record}>
         {ascii !== undefined && (
           <Fact label={t('sheet.ascii')} className="mono">
             {ascii}.cl
           </Fact>
         )}
-        <Fact label={t('domains.length')} className="figures">
-          {record.length}
-        </Fact>
-        <Fact label={t('domains.agent')}>{record.agent}</Fact>
-        <Fact label={t('domains.date')}>
-          <Time at={record.date_reg} />
-        </Fact>
         <Fact label={t('domains.changed')}>
           <Time at={record.date_mod} />
         </Fact>
-        {typeof record.deleted_at === 'string' && (
-          <Fact label={t('sheet.deletedAt')}>
-            <Time at={record.deleted_at} />
-          </Fact>
-        )}
         <Fact label={t('domains.isSeen')}>
           {seenBy(record) ?? t(record.seen === 1 ? 'history.yes' : 'sheet.notSeen')}
         </Fact>
-        <SignalFacts record={record} />
-      </dl>
+      </RecordFacts>
       <Because record={record} />
       <NoteField record={record} isLocked={isLocked} />
       <TagField record={record} isLocked={isLocked} />

@@ -1,9 +1,9 @@
 import { type RefObject, useRef, type PointerEvent, type ReactNode } from 'react'
 import { useApi } from '../../api/query-client.ts'
-import { Link, Time, Fact, Icon } from '../../design/elements.tsx'
+import { Link, Fact, Icon } from '../../design/elements.tsx'
 import {
   Because,
-  SignalFacts,
+  RecordFacts,
   useDnsLookup,
   useSimilar,
   LookalikeList,
@@ -85,22 +85,9 @@ function Facts({ record }: { record: DomainRecord }) {
           </span>
         ))}
       </RecordTags>
-      <dl className="facts">
-        <Fact label={t('domains.length')} className="figures">
-          {record.length}
-        </Fact>
-        {typeof record.deleted_at === 'string' && (
-          <Fact label={t('sheet.deletedAt')}>
-            <Time at={record.deleted_at} />
-          </Fact>
-        )}
-        <Fact label={t('domains.date')}>
-          <Time at={record.date_reg} />
-        </Fact>
-        <Fact label={t('domains.agent')}>{record.agent}</Fact>
-        {seenBy(record) !== undefined && <Fact label={t('domains.isSeen')}>{seenBy(record)}</Fact>}
-        <SignalFacts record={record} />
-      </dl>
+      <RecordFacts record={record}>
+        <Fact label={t('domains.isSeen')}>{seenBy(record)}</Fact>
+      </RecordFacts>
     </>
   )
 }
