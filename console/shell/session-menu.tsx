@@ -53,7 +53,7 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
       </ul>
       <Preferences />
       <MenuEntry icon="key" label={t('app.addKey')} onClick={onAddKey} />
-      <button type="button" className="danger-text" data-closes onClick={askToLeave}>
+      <button type="button" className="fault-text" data-closes onClick={askToLeave}>
         <Icon name="out" />
         {t('app.signOut')}
       </button>

@@ -118,18 +118,16 @@ export function Shell() {
           aria-keyshortcuts="Control+K Meta+K"
           onClick={() => setDialog('palette')}
         >
-          <span className="wide-only">{t('palette.open')}</span>
-          <span className="visually-hidden narrow-only">{t('palette.open')}</span>
+          <span className="wide-text">{t('palette.open')}</span>
           <kbd className="wide-only" aria-hidden="true">
             Ctrl K
           </kbd>
         </Button>
         <SessionMenu onAddKey={() => setDialog('key')} />
-        <button type="button" className="button quiet" onClick={() => setDialog('help')}>
-          <span className="wide-only">{t('app.help')}</span>
-          <span className="visually-hidden narrow-only">{t('app.help')}</span>
+        <Button look="quiet" onClick={() => setDialog('help')}>
+          <span className="wide-text">{t('app.help')}</span>
           <kbd aria-hidden="true">?</kbd>
-        </button>
+        </Button>
       </header>
       <nav className={isMenuOpen ? 'side open' : 'side'} aria-label={t('nav.label')}>
         <ul>
@@ -300,7 +298,7 @@ function TaskLink({ task: { label, progress, state, to } }: { task: Task }) {
   return (
     <Link to={to} className={state === 'stopped' ? 'task stopped' : 'task'}>
       {state === 'stopped' ? <Icon name="alert" /> : <span className="spinner" aria-hidden="true" />}
-      <span className="task-label ellipsis">{label}</span>
+      <span className="wide-text ellipsis">{label}</span>
       {progress !== undefined && (
         <>
           <span className="figures">{t('app.percent', { n: count(Math.floor(progress * 100)) })}</span>

@@ -2,10 +2,11 @@ import { type PointerEvent, type ReactNode, useRef, useState } from 'react'
 import { usePermissions } from '../../api/scope.ts'
 import { useRoute, withParameters } from '../../base/router.ts'
 import { useShortcuts } from '../../base/shortcuts.ts'
-import { Button, Fact, Icon, IconButton, Link } from '../../design/elements.tsx'
+import { Button, Icon, IconButton, Link } from '../../design/elements.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { ErrorNotice } from '../../design/notice.tsx'
-import { bytes, count, moment, t, tn } from '../../i18n/index.ts'
+import { t, tn } from '../../i18n/index.ts'
+import { ImageFacts } from './detail.tsx'
 import { type ImageRecord, linkOf } from './gallery.tsx'
 import { useImage, useNearDuplicates } from './near-duplicates.tsx'
 
@@ -88,11 +89,9 @@ export function Compare({ hashes: [first, second], onClose, onDelete }: Props) {
   )
 }
 
-type Known = Omit<ImageRecord, 'dhash'>
-
 interface SideProps {
-  readonly image: Known
-  readonly other: Known
+  readonly image: ImageRecord
+  readonly other: ImageRecord
   readonly onDelete: (image: ImageRecord) => void
   readonly children: ReactNode
 }
@@ -103,35 +102,17 @@ function Side({ image, other, onDelete, children }: SideProps) {
     <figure>
       {children}
       <figcaption>{image.name}</figcaption>
-      <dl className="facts">
-        <Fact label={t('images.pixels')} className="figures">
-          {count(image.width)} × {count(image.height)}
-          <More isMore={image.width * image.height > other.width * other.height} />
-        </Fact>
-        <Fact label={t('images.size')} className="figures">
-          {bytes(image.size)}
-          <More isMore={image.size > other.size} />
-        </Fact>
-        <Fact label={t('images.kind')}>{image.mime}</Fact>
-        <Fact label={t('images.date')}>{moment(image.date)}</Fact>
-        <Fact label={t('images.hash')} className="mono">
-          {image.hash}
-        </Fact>
-      </dl>
+      <ImageFacts image={image} other={other} />
       <Button
         look="danger"
         icon="trash"
         label={t('images.deleteThis')}
         about={image.name}
         disabled={isLocked}
-        onClick={() => onDelete({ dhash: '', ...image })}
+        onClick={() => onDelete(image)}
       />
     </figure>
   )
-}
-
-function More({ isMore }: { isMore: boolean }) {
-  return isMore ? <strong className="more-of"> {t('images.more')}</strong> : null
 }
 
 const MAX_SCALE = 8
@@ -179,7 +160,7 @@ function useZoom() {
 }
 
 interface PicturesProps {
-  readonly images: readonly Known[]
+  readonly images: readonly ImageRecord[]
   readonly zoom: ReturnType<typeof useZoom>
 }
 

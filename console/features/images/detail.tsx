@@ -29,7 +29,7 @@ interface Props {
 export function Detail({ hash, known, onPrevious, onNext, onClose, onDelete }: Props) {
   const isLocked = !usePermissions()('changeImages')
   const { data, error, refetch } = useImage(hash)
-  const image = known ?? (data === undefined ? undefined : { dhash: '', ...data })
+  const image = known ?? data
   const unlessTyping = (step: (() => void) | undefined) => (event: KeyboardEvent) => {
     if (!takesLetters(event.target)) step?.()
   }
@@ -61,24 +61,7 @@ export function Detail({ hash, known, onPrevious, onNext, onClose, onDelete }: P
         <div className="detail">
           <TransformPlayground image={image} />
           <div className="detail-side stack">
-            <dl className="facts">
-              <Fact label={t('images.kind')}>{image.mime}</Fact>
-              <Fact label={t('images.pixels')} className="figures">
-                {count(image.width)} × {count(image.height)}
-              </Fact>
-              <Fact label={t('images.size')} className="figures">
-                {bytes(image.size)}
-              </Fact>
-              <Fact label={t('images.date')}>{moment(image.date)}</Fact>
-              <Fact label={t('images.hash')} className="mono">
-                {image.hash}
-              </Fact>
-              {image.dhash !== '' && (
-                <Fact label={t('images.dhash')} className="mono">
-                  {image.dhash}
-                </Fact>
-              )}
-            </dl>
+            <ImageFacts image={image} />
             <CopyLinks image={image} />
             <TagsField key={`tags ${hash}`} image={image} isLocked={isLocked} />
             <AliasesField key={`aliases ${hash}`} image={image} isLocked={isLocked} />
@@ -96,6 +79,36 @@ export function Detail({ hash, known, onPrevious, onNext, onClose, onDelete }: P
       )}
     </Dialog>
   )
+}
+
+/** The facts of an image. Those that another one has less of are marked, if it is compared with one. */
+export function ImageFacts({ image, other = image }: { image: ImageRecord; other?: ImageRecord }) {
+  return (
+    <dl className="facts">
+      <Fact label={t('images.pixels')} className="figures">
+        {count(image.width)} × {count(image.height)}
+        <More isMore={image.width * image.height > other.width * other.height} />
+      </Fact>
+      <Fact label={t('images.size')} className="figures">
+        {bytes(image.size)}
+        <More isMore={image.size > other.size} />
+      </Fact>
+      <Fact label={t('images.kind')}>{image.mime}</Fact>
+      <Fact label={t('images.date')}>{moment(image.date)}</Fact>
+      <Fact label={t('images.hash')} className="mono">
+        {image.hash}
+      </Fact>
+      {image.dhash !== '' && (
+        <Fact label={t('images.dhash')} className="mono">
+          {image.dhash}
+        </Fact>
+      )}
+    </dl>
+  )
+}
+
+function More({ isMore }: { isMore: boolean }) {
+  return isMore ? <strong className="good-text"> {t('images.more')}</strong> : null
 }
 
 const PAGE_ALIASES = 1_000

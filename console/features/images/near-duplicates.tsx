@@ -1,6 +1,7 @@
 import { useApi } from '../../api/query-client.ts'
 import { useRoute, withParameters } from '../../base/router.ts'
 import { Link } from '../../design/elements.tsx'
+import type { ImageRecord } from './gallery.tsx'
 import { Thumb } from './grid.tsx'
 import { bytes, count, t, tn } from '../../i18n/index.ts'
 
@@ -8,7 +9,11 @@ const SHOWN = 12
 const HEIGHT = 104
 
 export function useImage(hash: string) {
-  return useApi(['images', 'get', hash], 'GET /api/v1/imagestore/get', { query: { hash } })
+  return useApi(['images', 'get', hash], 'GET /api/v1/imagestore/get', {
+    query: { hash },
+    // Only lists have it.
+    select: (image): ImageRecord => ({ dhash: '', ...image }),
+  })
 }
 
 /** Other images of the application that look like this one, nearest first. */

@@ -91,7 +91,7 @@ export function TransformPlayground({ image }: { image: ImageRecord }) {
               {result.data.type}
               {made !== undefined && ` · ${sizeText(choice, made)}`} · {bytes(result.data.size)}
               {saved !== undefined && (
-                <strong className={saved >= 0 ? 'less' : 'fault-text'}>
+                <strong className={saved >= 0 ? 'good-text' : 'fault-text'}>
                   {' '}
                   {t(saved >= 0 ? 'images.benchSaved' : 'images.benchMore', { n: count(Math.abs(saved)) })}
                 </strong>
