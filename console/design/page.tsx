@@ -110,8 +110,6 @@ export const Heads = ({ heads, numbers = [], actions }: HeadsProps) => (
 
 interface TableProps extends HeadsProps {
   readonly labelledBy: string
-  /** Its rows become cards on most screens already. */
-  readonly isWidest?: boolean
   readonly children: ReactNode
 }
 
@@ -119,7 +117,7 @@ interface TableProps extends HeadsProps {
  * A table with many columns. On narrow screens each row becomes a card with labelled cells, so that no button is
  * off screen.
  */
-export function WideTable({ labelledBy, isWidest = false, children, ...heads }: TableProps) {
+export function WideTable({ labelledBy, children, ...heads }: TableProps) {
   const table = useRef<HTMLTableElement>(null)
   useLayoutEffect(() => {
     for (const row of table.current?.tBodies[0]?.rows ?? []) {
@@ -127,13 +125,8 @@ export function WideTable({ labelledBy, isWidest = false, children, ...heads }: 
     }
   })
   return (
-    <div
-      className={isWidest ? 'scroll-x' : 'wide-table'}
-      tabIndex={isWidest ? 0 : undefined}
-      role="region"
-      aria-labelledby={labelledBy}
-    >
-      <table ref={table} className={isWidest ? 'plain cards' : 'plain'}>
+    <div className="wide-table" role="region" aria-labelledby={labelledBy}>
+      <table ref={table} className="plain">
         <Heads {...heads} />
         <tbody>{children}</tbody>
       </table>

@@ -117,7 +117,7 @@ test('with forced colours, the row that the keyboard is on and the legend are sh
   await domainGrid(page).focus()
   await page.keyboard.press('ArrowDown')
   assert.equal(await toStyle(domainRow(page, 'libre'), 'outlineStyle'), 'solid')
-  const keys = page.locator('.days .key')
+  const keys = page.locator('.days .swatch')
   await keys.first().waitFor()
   assert.notEqual(
     await toStyle(keys.first(), 'backgroundColor'),

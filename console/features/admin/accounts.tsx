@@ -39,7 +39,6 @@ export function Accounts() {
             ]}
             numbers={[t('admin.activeKeys')]}
             actions={t('admin.settle')}
-            isWidest
           >
             {data.map((one) => (
               <Row
@@ -69,9 +68,9 @@ function Row({ account, onSettle }: { account: Account; onSettle: () => void }) 
       <td className="number">{count(account.keys)}</td>
       {delivery === null ? (
         <>
-          <td className="none">–</td>
-          <td className="none">–</td>
-          <td className="none">–</td>
+          <td />
+          <td />
+          <td />
         </>
       ) : (
         <>

@@ -66,7 +66,6 @@ function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
                 t('admin.used'),
               ]}
               actions={t('admin.revoke')}
-              isWidest
             >
               {data.map((key) => (
                 <tr key={key.id} className={key.revoked === null && !hasExpired(key) ? '' : 'gone'}>

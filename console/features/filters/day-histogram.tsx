@@ -170,8 +170,9 @@ function Bars(props: {
 function Legend() {
   return (
     <span className="muted">
-      <span className="key registered" aria-hidden="true" /> {t('stats.registered')}{' '}
-      <span className="key deleted" aria-hidden="true" /> {t('stats.deleted')}
+      <span className="swatch" aria-hidden="true" />
+      {t('stats.registered')} <span className="swatch free" aria-hidden="true" />
+      {t('stats.deleted')}
     </span>
   )
 }

@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
 import { serverNow } from '../../base/server.ts'
 import { QueryResult } from '../../design/notice.tsx'
-import { Heads, Page, Meter, Tile } from '../../design/page.tsx'
+import { Page, Meter, Tile, WideTable } from '../../design/page.tsx'
 import { Chart, ChartTable, Plot } from '../stats/chart.tsx'
 import { day, bytes, count, t } from '../../i18n/index.ts'
 import { lastDays } from '../filters/day-buckets.ts'
@@ -88,31 +88,30 @@ function Uploads({ stats }: { stats: ImageStats }) {
 function Kinds({ stats: { kinds, bytes: held } }: { stats: ImageStats }) {
   const sorted = [...kinds].sort((a, b) => b.bytes - a.bytes)
   return (
-    <Chart title="usage.kinds" isWide>
-      <div className="scroll-x" tabIndex={0} role="region" aria-label={t('usage.share')}>
-        <table className="plain kinds">
-          <Heads
-            heads={[t('images.kind'), t('nav.images'), t('images.size'), t('usage.share')]}
-            numbers={[t('nav.images'), t('images.size')]}
-          />
-          <tbody>
-            {sorted.map(({ mime, images, bytes: size }) => (
-              <tr key={mime}>
-                <th scope="row" className="mono">
-                  {mime}
-                </th>
-                <td className="number">{count(images)}</td>
-                <td className="number">{bytes(size)}</td>
-                <td className="share">
-                  <Meter part={held === 0 ? 0 : size / held} isGood />
-                  <span className="figures">{t('app.percent', { n: percent(size, held) })}</span>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </Chart>
+    <section className="chart stack wide">
+      <h2 id="kinds">{t('usage.kinds')}</h2>
+      <WideTable
+        labelledBy="kinds"
+        heads={[t('images.kind'), t('nav.images'), t('images.size'), t('usage.share')]}
+        numbers={[t('nav.images'), t('images.size')]}
+      >
+        {sorted.map(({ mime, images, bytes: size }) => (
+          <tr key={mime}>
+            <th scope="row" className="mono">
+              {mime}
+            </th>
+            <td className="number">{count(images)}</td>
+            <td className="number">{bytes(size)}</td>
+            <td>
+              <div className="row figures">
+                <Meter part={held === 0 ? 0 : size / held} isGood />
+                {t('app.percent', { n: percent(size, held) })}
+              </div>
+            </td>
+          </tr>
+        ))}
+      </WideTable>
+    </section>
   )
 }
 

@@ -127,7 +127,8 @@ export function Plot({ label, places, ticks, lines, kind, height = 220 }: Props)
       <p className="plot-values figures" aria-live="polite">
         <span className="muted">{places[shown]}</span>
         {lines.map((line) => (
-          <span key={line.label} className={`plot-value ${line.colour}`}>
+          <span key={line.label}>
+            <span className={`swatch ${line.colour}`} aria-hidden="true" />
             {line.label}: <strong>{count(line.values[shown] ?? 0)}</strong>
           </span>
         ))}

@@ -1,7 +1,7 @@
 import { useMemo, useRef, type ComponentProps } from 'react'
 import { changeQuery, useRoute } from '../../base/router.ts'
 import { QueryResult, Notice } from '../../design/notice.tsx'
-import { Heads, Page } from '../../design/page.tsx'
+import { Heads, Meter, Page } from '../../design/page.tsx'
 import { Link, Time } from '../../design/elements.tsx'
 import { FilterChips } from '../filters/filter-chips.tsx'
 import { queryOf, type Filters } from '../filters/filters.ts'
@@ -125,9 +125,7 @@ function Agents({ stats: { agents }, filters }: { stats: Stats; filters: Filters
           <Link to="dominios" query={queryOf(withAgent(filters, agent))} className="agent-name ellipsis">
             {agent}
           </Link>
-          <span className="bar-track">
-            <span className="bar-fill" style={{ width: `${((agents.count[i] ?? 0) / most) * 100}%` }} />
-          </span>
+          <Meter part={(agents.count[i] ?? 0) / most} isGood />
           <span className="figures">{count(agents.count[i] ?? 0)}</span>
         </li>
       ))}
