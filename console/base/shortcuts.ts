@@ -8,7 +8,7 @@ import { createStore } from './store.ts'
  * these keys, so that none is bound without being listed. `mod+` is Ctrl or Cmd.
  */
 export const SHORTCUTS = {
-  everywhere: { 'mod+k': 'keys.palette' },
+  everywhere: { 'mod+k': 'palette.title' },
   domains: {
     '/': 'keys.search',
     r: 'keys.review',

@@ -85,7 +85,7 @@ const LABELS: Readonly<Record<string, TextKey>> = {
   discarded: 'domains.discarded',
   seen: 'domains.isSeen',
   reserve: 'domains.reserved',
-  note: 'audit.note',
+  note: 'app.note',
   add_tags: 'audit.addedTags',
   remove_tags: 'audit.removedTags',
   image: 'audit.image',
@@ -127,7 +127,7 @@ function valueText(name: string, value: unknown): string {
 
 function inWords(name: string, value: unknown): string {
   if (value === null) return t('app.noLimit')
-  if (FLAGS.includes(name)) return t(value === 1 ? 'audit.yes' : 'audit.no')
+  if (FLAGS.includes(name)) return t(value === 1 ? 'app.yes' : 'app.no')
   if (PERCENTAGES.includes(name)) return t('app.percent', { n: Number(value) })
   if (name === 'max_bytes') return bytes(Number(value))
   const mode = name === 'delivery' ? DELIVERY_MODES.find((one) => one === value) : undefined

@@ -57,7 +57,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
   }
   return (
     <div className="field">
-      <label htmlFor={id}>{t('sheet.note')}</label>
+      <label htmlFor={id}>{t('app.note')}</label>
       <textarea
         id={id}
         ref={box}

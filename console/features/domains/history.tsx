@@ -113,7 +113,7 @@ const FIELDS: Readonly<Record<string, TextKey>> = {
   agent: 'domains.agent',
   date_reg: 'domains.date',
   seen: 'domains.isSeen',
-  note: 'sheet.note',
+  note: 'app.note',
   tags: 'sheet.tags',
 }
 
@@ -177,7 +177,7 @@ export function differences(from: Side, to: NonNullable<Side>): Entry['lines'] {
 function inWords(field: string, value: Value | undefined): string {
   if (field === 'status') return t(value === 1 ? 'domains.registered' : 'domains.free')
   if (field === 'reserved' || field === 'revision' || field === 'seen')
-    return t(value === 1 ? 'history.yes' : 'history.no')
+    return t(value === 1 ? 'app.yes' : 'app.no')
   if (isEmpty(value)) return '–'
   if (Array.isArray(value)) return value.join(', ')
   return field === 'date_reg' ? dateTime(String(value)) : String(value)

@@ -115,7 +115,7 @@ function Details({ record }: { record: DomainRecord }) {
           <Time at={record.date_mod} />
         </Fact>
         <Fact label={t('domains.isSeen')}>
-          {seenBy(record) ?? t(record.seen === 1 ? 'history.yes' : 'sheet.notSeen')}
+          {seenBy(record) ?? t(record.seen === 1 ? 'app.yes' : 'sheet.notSeen')}
         </Fact>
       </RecordFacts>
       <Because record={record} />

@@ -74,7 +74,7 @@ export function FilterChips({ filters, facets, onChange }: Props) {
         onChoose={(length) => onChange(withFilters(filters, { length }))}
       />
       <ValueMenu
-        label={t('facets.agents')}
+        label={t('domains.agent')}
         choices={facets?.agents ?? []}
         chosen={filters['agent'] === undefined ? undefined : filters['search']}
         nameOf={(value) => value}

@@ -86,7 +86,7 @@ export default function TriageScreen() {
           {lost !== undefined && (
             <p className="callout unknown" role="alert">
               {lostClaimText(lost)}{' '}
-              <Button look="quiet" label={t('triage.nextName')} onClick={() => pile.next()} />
+              <Button look="quiet" label={t('sheet.next')} onClick={() => pile.next()} />
             </p>
           )}
           <Card

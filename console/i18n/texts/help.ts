@@ -67,7 +67,6 @@ export const help = addTexts({
   'keys.title': ['Atajos de teclado', 'Keyboard shortcuts'],
   'keys.on': ['Usar atajos de una sola letra', 'Use single-letter shortcuts'],
   'keys.search': ['Buscar', 'Search'],
-  'keys.palette': ['Paleta de comandos', 'Command palette'],
   'keys.move': ['Moverse por la tabla', 'Move through the table'],
   'keys.open': ['Abrir los detalles', 'Open details'],
   'keys.review': ['Marcar o desmarcar para revisión', 'Mark or unmark for review'],

@@ -35,7 +35,6 @@ export const query = addTexts({
   'columns.note': ['Nota: {note}', 'Note: {note}'],
   'columns.toEnd': ['Yendo al final…', 'Going to the end…'],
   'facets.days': ['Días: inscritos y eliminados', 'Days: registered and deleted'],
-  'facets.agents': ['Agente', 'Agent'],
   'facets.length': ['{n} carácter | {n} caracteres', '{n} character | {n} characters'],
   'facets.others': ['y {n} de otros agentes', 'and {n} from other agents'],
   'facets.registered': ['{n} inscrito | {n} inscritos', '{n} registered | {n} registered'],

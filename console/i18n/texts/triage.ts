@@ -25,5 +25,4 @@ export const triage = addTexts({
   'triage.taken': ['Otra persona decidió sobre este nombre, o lo tiene ahora.', 'Someone else decided on this name, or holds it now.'],
   'triage.held': ['{account} tiene ahora este nombre, hasta las {until}.', '{account} holds this name now, until {until}.'],
   'triage.decided': ['{account} ya decidió sobre este nombre.', '{account} has decided on this name.'],
-  'triage.nextName': ['Siguiente', 'Next'],
 })
