@@ -1,7 +1,8 @@
 import { useDeferredValue, useEffect, useMemo, type FormEvent, useState } from 'react'
 import { MAX_AGENT_CHARACTERS } from '../../base/constants.ts'
 import { usePendingSubjects } from '../work/operations.ts'
-import { useStore, createStore } from '../../base/store.ts'
+import { createLimiter } from '../../base/concurrency-limiter.ts'
+import { useDebounced, useStore, createStore } from '../../base/store.ts'
 import { Button, Link, Tag } from '../../design/elements.tsx'
 import { Page } from '../../design/page.tsx'
 import { toSubject } from '../domains/marks.ts'
@@ -26,7 +27,7 @@ export default function AddScreen() {
   const late = useDeferredValue(text)
   const pasted = useMemo(() => parsePasted(late), [late])
   const { names } = pasted
-  const { found, retry, forget, askedAt } = useLookup(names)
+  const { found, forget } = useLookup(names)
   const fresh = names.filter((name) => isNew(found.get(name)))
   const isLooking = late !== text || names.some((name) => !found.has(name))
   const pending = usePendingSubjects()
@@ -38,9 +39,10 @@ export default function AddScreen() {
   function add(event: FormEvent) {
     event.preventDefault()
     if (!isReady) return
-    const handle = addNames(fresh, facts, askedAt(fresh))
+    const askedAt = Math.min(...fresh.map((name) => found.get(name)?.askedAt ?? 0))
+    const handle = addNames(fresh, facts, askedAt)
     // Show added names as recorded, and rejected ones as new.
-    void handle?.settled.then(() => forget(fresh))
+    void handle?.settled.then(() => forget((name) => fresh.includes(name)))
   }
 
   return (
@@ -75,7 +77,12 @@ export default function AddScreen() {
             </p>
           )}
         </div>
-        <LookupResults pasted={pasted} found={found} isLooking={isLooking} onRetry={retry} />
+        <LookupResults
+          pasted={pasted}
+          found={found}
+          isLooking={isLooking}
+          onRetry={() => forget((_, result) => 'error' in result)}
+        />
       </form>
     </Page>
   )
@@ -221,102 +228,48 @@ function sorted(names: readonly string[], found: ReadonlyMap<string, LookupResul
 
 /** Concurrent look-ups. A browser opens six connections per host: some stay free for the rest of the page. */
 const MAX_RUNNING = 4
+/** Names whose results are rendered together. */
+const BATCH = 20
 /** Delay while the user types. */
 const START_AFTER_MS = 200
-/** Interval in which answers are rendered together. */
-const DRAW_EVERY_MS = 100
 
 /** The result for a name: its record, nothing, or the reason why it is unknown. */
-type LookupResult = { readonly record: DomainRecord | null } | { readonly error: unknown }
+type LookupResult = {
+  /** When it was looked up, by the service's clock. */
+  readonly askedAt: number
+} & ({ readonly record: DomainRecord | null } | { readonly error: unknown })
 
 const isNew = (found: LookupResult | undefined): boolean =>
   found !== undefined && 'record' in found && found.record === null
 
-/** Looks names up one by one, each once, a few at a time. */
-class LookUp {
-  readonly found = createStore<ReadonlyMap<string, LookupResult>>(new Map())
-  readonly #known = new Map<string, LookupResult>()
-  /** When each was looked up, by the service's clock. */
-  readonly #askedAt = new Map<string, number>()
-  #queue: string[] = []
-  #running = new Set<string>()
-  #stop = new AbortController()
-  #drawing: ReturnType<typeof setTimeout> | undefined
+const slots = createLimiter(MAX_RUNNING)
 
-  start(): () => void {
-    this.#stop = new AbortController()
-    return () => {
-      this.#stop.abort()
-      clearTimeout(this.#drawing)
-      this.#drawing = undefined
-    }
-  }
-
-  /** Restricts look-ups to these names, so that names removed from the box are not looked up. */
-  want(names: readonly string[]): void {
-    this.#queue = names.filter((name) => !this.#known.has(name) && !this.#running.has(name))
-    while (this.#running.size < MAX_RUNNING && this.#queue.length > 0) void this.#work()
-  }
-
-  /** Retries failed look-ups. */
-  retry(): void {
-    const failed = [...this.#known].flatMap(([name, found]) => ('error' in found ? [name] : []))
-    this.forget(failed)
-    this.want([...this.#queue, ...failed])
-  }
-
-  /** Drops results that may have changed. */
-  forget(names: readonly string[]): void {
-    for (const name of names) {
-      this.#known.delete(name)
-      this.#askedAt.delete(name)
-    }
-    this.found.set(new Map(this.#known))
-  }
-
-  /** When the first of these names was looked up, by the service's clock. */
-  askedAt(names: readonly string[]): number {
-    return Math.min(...names.map((name) => this.#askedAt.get(name) ?? 0))
-  }
-
-  async #work(): Promise<void> {
-    const { signal } = this.#stop
-    for (let name = this.#queue.shift(); name !== undefined; name = this.#queue.shift()) {
-      this.#running.add(name)
-      this.#askedAt.set(name, serverNow())
-      const found = await find(name, signal)
-      this.#running.delete(name)
-      if (signal.aborted) return
-      this.#known.set(name, found)
-      this.#drawing ??= setTimeout(() => {
-        this.#drawing = undefined
-        this.found.set(new Map(this.#known))
-      }, DRAW_EVERY_MS)
-    }
-  }
-}
-
-async function find(name: string, signal: AbortSignal): Promise<LookupResult> {
+async function lookUp(name: string, signal: AbortSignal): Promise<readonly [string, LookupResult]> {
+  const askedAt = serverNow()
   try {
-    return { record: await withRetries(() => readRecord(name, signal), signal) }
+    return [name, { askedAt, record: await withRetries(() => readRecord(name, signal), signal) }]
   } catch (error) {
-    return { error }
+    return [name, { askedAt, error }]
   }
 }
 
-/** Returns the known results for these names. */
+/** Looks these names up, each once, a few at a time. Those that are removed from the box are not looked up. */
 function useLookup(names: readonly string[]) {
-  const [lookUp] = useState(() => new LookUp())
-  const found = useStore(lookUp.found)
-  useEffect(() => lookUp.start(), [lookUp])
+  const [found, setFound] = useState<ReadonlyMap<string, LookupResult>>(new Map())
+  const settled = useDebounced(names, START_AFTER_MS)
   useEffect(() => {
-    const timer = setTimeout(() => lookUp.want(names), START_AFTER_MS)
-    return () => clearTimeout(timer)
-  }, [lookUp, names, found])
+    const left = new AbortController()
+    const { signal } = left
+    const batch = (settled ?? []).filter((name) => !found.has(name)).slice(0, BATCH)
+    void Promise.all(batch.map((name) => slots.run(() => lookUp(name, signal)))).then((results) => {
+      if (results.length > 0 && !signal.aborted) setFound((known) => new Map([...known, ...results]))
+    })
+    return () => left.abort()
+  }, [settled, found])
   return {
     found,
-    retry: () => lookUp.retry(),
-    askedAt: (some: readonly string[]) => lookUp.askedAt(some),
-    forget: (some: readonly string[]) => lookUp.forget(some),
+    /** Drops results that may have changed, to be looked up again. */
+    forget: (isMeant: (name: string, result: LookupResult) => boolean) =>
+      setFound((known) => new Map([...known].filter(([name, result]) => !isMeant(name, result)))),
   }
 }
