@@ -294,10 +294,10 @@ function TaskLinks() {
   )
 }
 
-function TaskLink({ task: { label, progress, state, to } }: { task: Task }) {
+function TaskLink({ task: { label, progress, to } }: { task: Task }) {
   return (
-    <Link to={to} className={state === 'stopped' ? 'task stopped' : 'task'}>
-      {state === 'stopped' ? <Icon name="alert" /> : <span className="spinner" aria-hidden="true" />}
+    <Link to={to} className="task">
+      <span className="spinner" aria-hidden="true" />
       <span className="wide-text ellipsis">{label}</span>
       {progress !== undefined && (
         <>

@@ -157,7 +157,6 @@ function exportView(filters: Filters, format: 'csv' | 'ndjson', total: number | 
       id,
       label: tn('domains.exporting', lines),
       progress: total === undefined || total === 0 ? undefined : Math.min(1, lines / total),
-      state: 'running',
       to: 'dominios',
       stop: () => stop.abort(),
     })

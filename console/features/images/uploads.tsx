@@ -137,7 +137,7 @@ uploads.subscribe(() => {
   else {
     const progress = 1 - open / all.length
     const label = tn('images.uploading', open)
-    updateTask({ id: TASK, label, progress, state: 'running', to: 'imagenes', stop: stopUploads })
+    updateTask({ id: TASK, label, progress, to: 'imagenes', stop: stopUploads })
   }
 })
 

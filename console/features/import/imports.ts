@@ -72,10 +72,10 @@ export async function sendList(isDry: boolean): Promise<void> {
   sending = new AbortController()
   const { signal } = sending
   const label = t('import.sending', { name: file.name })
-  const show = (sent: number, state: 'running' | 'waiting' = 'running') => {
+  const show = (sent: number) => {
     if (signal.aborted) return
     changeChoice({ sent })
-    updateTask({ id: TASK, label, progress: sent, state, to: 'importar', stop: dropChoice })
+    updateTask({ id: TASK, label, progress: sent, to: 'importar', stop: dropChoice })
   }
   const isIt = ({ name, state, dry_run: dry }: ImportJob) =>
     name === file.name && dry === Number(isDry) && state !== 'failed' && state !== 'receiving'
@@ -94,7 +94,7 @@ export async function sendList(isDry: boolean): Promise<void> {
   }
   show(0)
   try {
-    const id = await requestOnce(IMPORTS, request, isIt, () => show(0, 'waiting'), signal)
+    const id = await requestOnce(IMPORTS, request, isIt, () => show(0), signal)
     void followImport(id)
     if (isDry) changeChoice({ previewId: id })
     else chosenList.set(undefined)

@@ -120,12 +120,13 @@ export async function removeView(id: string): Promise<void> {
 /** Counting is work for the service, and nobody waits for these counts. */
 const slots = createLimiter(2)
 
-/** Counts next to a view, refreshed from time to time, except on hidden pages. */
+/** Counts next to a view, refreshed from time to time, and when the page is shown again, but not while it is hidden. */
 export const viewCounts = (filters: Filters, isWanted = true) => ({
   queryKey: ['domains', 'stats', 'view', filters],
   enabled: isWanted && filterError(filters) === undefined,
   staleTime: FRESH_MS,
   refetchInterval: RECOUNT_MS,
+  refetchOnWindowFocus: true,
   queryFn: ({ signal }: { signal: AbortSignal }): Promise<Stats['totals']> =>
     slots.run(async () => {
       const { data } = await callApi('GET /api/v1/domainwatch/stats', { query: filters, signal })

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { useSyncExternalStore } from 'react'
 import { useRoute } from '../../base/router.ts'
 import { Icon, Link } from '../../design/elements.tsx'
-import { toFilters, recordFilters, type Filters } from '../filters/filters.ts'
+import { toFilters, recordFilters } from '../filters/filters.ts'
 import { count, t, tn } from '../../i18n/index.ts'
 import {
   viewCounts,
@@ -33,8 +32,8 @@ export default function SideViews() {
 }
 
 function ViewLink({ view, isHere }: { view: SavedView; isHere: boolean }) {
-  const all = useCount(recordFilters(filtersOfView(view)), true)
-  const fresh = useCount(filtersSinceVisit(view), !isHere)
+  const all = useQuery(viewCounts(recordFilters(filtersOfView(view)))).data?.records
+  const fresh = useQuery(viewCounts(filtersSinceVisit(view), !isHere)).data?.records
   return (
     <Link to="dominios" query={new URLSearchParams(view.query)} className="side-link" current={isHere}>
       <Icon name="layers" />
@@ -52,14 +51,4 @@ function ViewLink({ view, isHere }: { view: SavedView; isHere: boolean }) {
       {all !== undefined && <span className="muted figures">{count(all)}</span>}
     </Link>
   )
-}
-
-function useCount(filters: Filters, isWanted: boolean): number | undefined {
-  const isVisible = useSyncExternalStore(whenShownOrHidden, () => document.visibilityState === 'visible')
-  return useQuery(viewCounts(filters, isWanted && isVisible)).data?.records
-}
-
-function whenShownOrHidden(listener: () => void): () => void {
-  document.addEventListener('visibilitychange', listener)
-  return () => document.removeEventListener('visibilitychange', listener)
 }

@@ -7,8 +7,6 @@ export interface Task {
   readonly label: string
   /** 0 to 1; undefined if unknown. */
   readonly progress: number | undefined
-  /** `waiting` continues automatically, `stopped` needs the user. */
-  readonly state: 'running' | 'waiting' | 'stopped'
   /** The screen that shows it. */
   readonly to: string
   /** The service continues it without this page. */
@@ -29,6 +27,4 @@ export function removeTask(id: string): void {
   if (tasks.get().some((one) => one.id === id)) tasks.set(tasks.get().filter((one) => one.id !== id))
 }
 
-const isRunning = ({ state, isHandedOver = false }: Task): boolean => state !== 'stopped' && !isHandedOver
-
-guardWork(() => tasks.get().some(isRunning))
+guardWork(() => tasks.get().some(({ isHandedOver = false }) => !isHandedOver))

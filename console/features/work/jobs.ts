@@ -125,7 +125,7 @@ export async function followJob<J extends Job>(
   try {
     for (;;) {
       const job = await withRetries(() => read(id))
-      updateTask({ ...task, ...describe(job), state: job.waiting === 1 ? 'waiting' : 'running' })
+      updateTask({ ...task, ...describe(job) })
       if (!isOpen(job)) return job
       await new Promise((resolve) => setTimeout(resolve, ASK_MS))
     }
