@@ -55,13 +55,11 @@ async function copyText(text: string): Promise<boolean> {
 interface RequestButtonProps extends Omit<ComponentProps<typeof Button>, 'onClick' | 'isBusy'> {
   /** What it requests is under way already. */
   readonly isPending?: boolean
-  /** Whether it looks disabled meanwhile. */
-  readonly dims?: boolean
   readonly onRequest: () => Promise<unknown>
 }
 
 /** A button that is at work until its request has ended, and reports why that failed. */
-export function RequestButton({ isPending = false, dims = false, onRequest, ...rest }: RequestButtonProps) {
+export function RequestButton({ isPending = false, onRequest, ...rest }: RequestButtonProps) {
   const [isBusy, setBusy] = useState(false)
   const isOff = isBusy || isPending
   const request = async () => {
@@ -73,7 +71,7 @@ export function RequestButton({ isPending = false, dims = false, onRequest, ...r
     <Button
       {...rest}
       isBusy={isOff}
-      aria-disabled={dims ? isOff : undefined}
+      aria-disabled={isOff}
       onClick={onFirstClick(() => isOff || void request())}
     />
   )

@@ -6,7 +6,7 @@ import { getAccount } from '../../api/scope.ts'
 import { createLimiter } from '../../base/concurrency-limiter.ts'
 import { localTime } from '../../base/server.ts'
 import { type Change, storeWithRetries } from '../domains/changes.ts'
-import { toSubject } from '../domains/marks.ts'
+import { namesOrCount, toSubject } from '../domains/marks.ts'
 import { readRecord } from '../domains/records.ts'
 import {
   type OperationHandle,
@@ -50,7 +50,7 @@ export function addNames(
 ): OperationHandle | undefined {
   let stored = names
   const takenBack = new Set<string>()
-  const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
+  const what = namesOrCount(names)
   return runOperation({
     subjects: names.map(toSubject),
     pending: t('add.adding', { what }),
@@ -152,7 +152,7 @@ const BATCH = 250
  */
 function undoAdd(getAdded: () => readonly string[], takenBack: Set<string>): OperationSpec {
   const names = getAdded()
-  const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
+  const what = namesOrCount(names)
   return {
     subjects: names.map(toSubject),
     pending: t('domains.undoing', { what }),

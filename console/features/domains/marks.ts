@@ -269,7 +269,7 @@ export async function replaceValues(
 export const toSubject = (name: string): string => `domain:${name}`
 
 /** `casa.cl`, or `3 dominios`. */
-const namesOrCount = (names: readonly string[]): string =>
+export const namesOrCount = (names: readonly string[]): string =>
   names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
 
 function namesText(names: readonly string[]): string {

@@ -275,16 +275,13 @@ export function DropZone({ children }: { children: ReactNode }) {
       event.preventDefault()
       addUploads(files)
     }
-    addEventListener('dragover', over)
-    addEventListener('dragleave', leave)
-    addEventListener('drop', drop)
-    addEventListener('paste', paste)
-    return () => {
-      removeEventListener('dragover', over)
-      removeEventListener('dragleave', leave)
-      removeEventListener('drop', drop)
-      removeEventListener('paste', paste)
-    }
+    const left = new AbortController()
+    const { signal } = left
+    addEventListener('dragover', over, { signal })
+    addEventListener('dragleave', leave, { signal })
+    addEventListener('drop', drop, { signal })
+    addEventListener('paste', paste, { signal })
+    return () => left.abort()
   }, [isLocked])
   return (
     <div className="images">

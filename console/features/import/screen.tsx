@@ -43,12 +43,11 @@ export default function ImportScreen() {
       event.preventDefault()
       take(event.dataTransfer?.files)
     }
-    addEventListener('dragover', over)
-    addEventListener('drop', drop)
-    return () => {
-      removeEventListener('dragover', over)
-      removeEventListener('drop', drop)
-    }
+    const left = new AbortController()
+    const { signal } = left
+    addEventListener('dragover', over, { signal })
+    addEventListener('drop', drop, { signal })
+    return () => left.abort()
   }, [])
   const attempt = (work: () => Promise<void>) => {
     setFault(undefined)

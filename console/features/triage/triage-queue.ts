@@ -78,11 +78,11 @@ export class TriageQueue {
     const leaveConnection = connection.subscribe(() => this.#reconnect())
     const leaveTabs = triageTabs.subscribe(() => this.#hearTabs())
     const extend = setInterval(() => this.#extend(), EXTEND_MS)
+    const { signal } = this.#stop
     const come = () => this.#wake()
-    const go = () => this.#release()
-    addEventListener('pageshow', come)
-    addEventListener('pagehide', go)
-    document.addEventListener('visibilitychange', come)
+    addEventListener('pageshow', come, { signal })
+    addEventListener('pagehide', () => this.#release(), { signal })
+    document.addEventListener('visibilitychange', come, { signal })
     // Decided in the table, or here before the user went elsewhere: the service does not know it yet.
     this.#decisions.addUncounted(namesBeingDecided())
     void this.#read()
@@ -94,9 +94,6 @@ export class TriageQueue {
       clearTimeout(this.#timer)
       clearTimeout(this.#expiry)
       this.#timer = undefined
-      removeEventListener('pageshow', come)
-      removeEventListener('pagehide', go)
-      document.removeEventListener('visibilitychange', come)
       this.#stop.abort()
       this.#isReading = false
       this.#release()

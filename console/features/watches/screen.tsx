@@ -174,7 +174,6 @@ function ReplayButton({ watch, delivery, date }: { watch: Watch; delivery: Deliv
       label={t(delivery.state === 'pending' ? 'watch.tryNow' : 'watch.replay')}
       about={date}
       disabled={isLocked}
-      dims
       onRequest={async () => {
         await callApi('POST /api/v1/domainwatch/watches/replay', { query })
         showToast(t('watch.replayed'))

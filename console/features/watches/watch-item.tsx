@@ -135,7 +135,6 @@ function Actions(props: { watch: Watch; isOwner: boolean } & WatchActions) {
           label={t('watch.test')}
           about={watch.name}
           disabled={isLocked}
-          dims
           onRequest={() => test(watch.id)}
         />
       )}
