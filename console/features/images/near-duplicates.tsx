@@ -41,9 +41,7 @@ export function NearDuplicates({ hash }: { hash: string }) {
               query={withParameters(query, { imagen: hash, con: one.hash })}
               className="plain-link"
             >
-              <span className="tile-picture">
-                <Thumb image={one} height={HEIGHT} />
-              </span>
+              <Thumb image={one} height={HEIGHT} />
               <span className="ellipsis">{one.name}</span>
               <span className="muted figures">
                 {count(one.width)} × {count(one.height)} · {bytes(one.size)}
