@@ -5,8 +5,6 @@ export interface BrowserStorage {
   /** Returns whether the browser kept it. */
   write(name: string, value: string): boolean
   remove(name: string): void
-  /** The names that begin with a text. */
-  names(start: string): readonly string[]
 }
 
 /** @param open throws if the browser forbids storage */
@@ -32,13 +30,6 @@ function getStorage(open: () => Storage): BrowserStorage {
         open().removeItem(name)
       } catch {
         // There is nothing to remove.
-      }
-    },
-    names(start) {
-      try {
-        return Object.keys(open()).filter((name) => name.startsWith(start))
-      } catch {
-        return []
       }
     },
   }

@@ -10,7 +10,6 @@ export interface PlacedItem<T> {
 }
 
 export interface JustifiedRow<T> {
-  readonly top: number
   readonly height: number
   readonly items: readonly PlacedItem<T>[]
 }
@@ -30,7 +29,6 @@ export function justifiedRows<T extends Sized>(
   gap: number,
 ): JustifiedRow<T>[] {
   const rows: JustifiedRow<T>[] = []
-  let top = 0
   let row: { item: T; ratio: number }[] = []
   let ratios = 0
   const finish = (isLast: boolean) => {
@@ -42,8 +40,7 @@ export function justifiedRows<T extends Sized>(
       left += one.width + gap
       return one
     })
-    rows.push({ top, height, items: laid })
-    top += height + gap
+    rows.push({ height, items: laid })
     row = []
     ratios = 0
   }
