@@ -1,29 +1,20 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database, Transaction } from '../../src/storage/database/database.ts'
-import { sqliteDialect } from '../../src/storage/database/dialect.ts'
+import type { Database } from '../../src/storage/database/database.ts'
 import { raw, sql, type Query } from '../../src/storage/database/sql.ts'
-import { markDomains } from '../../src/domainwatch/queries-batches.ts'
-import { eventually } from '../support/eventually.ts'
 import { concurrencyContract } from './concurrency.ts'
 import {
-  DATE,
   findTrash,
   insertTrash,
-  NOW,
   openTwo,
   recordOn,
   removeTrash,
   row,
-  type DomainRow,
   type OpenDatabase,
   type TwoNodes,
 } from './nodes.ts'
 import { tablesContract } from './tables.ts'
-
-/** Rows of a large transaction. */
-const LARGE = 50_000
 
 /** What holds for every database. */
 export function databaseContract(name: string, make: () => Promise<OpenDatabase>): void {
@@ -51,15 +42,6 @@ function basics(name: string, make: () => Promise<OpenDatabase>): void {
     })
     after(() => nodes.close())
 
-    const record = (batch: readonly DomainRow[], account = 'grupo', now = NOW, node = database) =>
-      recordOn(node, batch, { account, now })
-    const agents = async (...names: string[]) => {
-      const found = await database.all<{ name: string; agent: string; date_mod: string }>(
-        sql`SELECT name, agent, date_mod FROM domains ORDER BY name`,
-      )
-      return found.filter((one) => names.includes(one.name)).map((one) => ({ ...one }))
-    }
-
     test('an account that has many transactions waiting delays no other for more than a few of them', async () => {
       let started = 0
       const write = (account: number, i: number) =>
@@ -72,29 +54,6 @@ function basics(name: string, make: () => Promise<OpenDatabase>): void {
       await write(2, 0)
       assert.ok(started < 10, `${started} went first`)
       await Promise.all(flood)
-      await database.transaction((tx) => tx.run(sql`DELETE FROM blob_trash`))
-    })
-
-    test('a small transaction waits for one large one at most, also of its own account', async () => {
-      const finished: string[] = []
-      const begun = Promise.withResolvers<void>()
-      const write = async (name: string, account: number, rows: number) => {
-        const work = async (tx: Transaction) => {
-          begun.resolve()
-          if (rows === LARGE) await sleep(30)
-          await tx.run(insertTrash(`lote ${name}`))
-        }
-        await database.transaction(work, account, { rows })
-        finished.push(name)
-      }
-      const large = Array.from({ length: 12 }, (_, i) => write(`large ${i}`, 1 + (i % 3), LARGE))
-      await begun.promise
-      const small = [1, 2].map((account) => write(`small ${account}`, account, 10))
-      await Promise.all([...large, ...small])
-      // On PostgreSQL, several large ones run at the same time, and one connection is left to small ones.
-      const places = [1, 2].map((account) => finished.indexOf(`small ${account}`))
-      assert.ok(Math.max(...places) < 8, finished.join(', '))
-      if (database.dialect === sqliteDialect) assert.deepEqual(places, [1, 2])
       await database.transaction((tx) => tx.run(sql`DELETE FROM blob_trash`))
     })
 
@@ -165,66 +124,9 @@ function basics(name: string, make: () => Promise<OpenDatabase>): void {
       )
     })
 
-    test('a version changes immediately with a commit of this node', async () => {
-      const before = database.version('domain')
-      await record([row('version-propia')])
-      assert.notEqual(database.version('domain'), before)
-    })
-
-    test('a version changes with a commit of another node, in time', async () => {
-      for (let round = 0; round < 20; round++) {
-        const before = database.version('domain')
-        await record([row(`version-ajena${round}`)], 'grupo', NOW, other)
-        await eventually(() => database.version('domain') !== before)
-      }
-    })
-
-    test('a batch records new rows and updates others, counting what changed', async () => {
-      assert.equal(await record([row('uno'), row('dos', { agent: 'Ana' })]), 2)
-      assert.deepEqual(await agents('uno', 'dos'), [
-        { name: 'dos', agent: 'Ana', date_mod: NOW },
-        { name: 'uno', agent: 'grupo', date_mod: NOW },
-      ])
-      // The same again changes nothing, not even from another account.
-      assert.equal(await record([row('uno'), row('dos')], 'otra', DATE), 0)
-      assert.equal(await record([row('uno', { agent: 'Eva' }), row('dos', { status: 0 })], 'otra', DATE), 2)
-      assert.deepEqual(await agents('uno', 'dos'), [
-        { name: 'dos', agent: 'Ana', date_mod: DATE },
-        { name: 'uno', agent: 'Eva', date_mod: DATE },
-      ])
-      const [gone] = await database.values(
-        sql`SELECT released_at, deleted_at FROM domains WHERE name = 'dos'`,
-      )
-      assert.deepEqual(gone, [DATE, DATE])
-    })
-
-    test('a batch of marks passes over what is not recorded', async () => {
-      await record([row('marcado')])
-      const marks = [
-        ['marcado', 1, 1],
-        ['inexistente', 1, null],
-      ].map((marks) => [...marks, ...Array.from({ length: 7 }, () => null)])
-      const mark = (moment: number) =>
-        database.transaction((tx) =>
-          tx.runMany(markDomains, [DATE, moment, moment, 'grupo'], Buffer.from(JSON.stringify(marks))),
-        )
-      assert.equal(await mark(5), 1)
-      assert.equal(await mark(9), 1)
-      const [found] = await database.values(
-        sql`SELECT revision, discarded_at, date_mod FROM domains WHERE name = 'marcado'`,
-      )
-      assert.deepEqual(found, [1, 5, DATE])
-    })
-
-    test('texts survive a batch: quotes, backslashes, whatever JSON escapes', async () => {
-      const agent = `'"\\ \u0001 \u2028 ñ 🦤 ; DROP TABLE domains; -- $1 ?1`
-      await record([row('textos', { agent })])
-      assert.equal((await agents('textos'))[0]?.agent, agent)
-    })
-
     test('search finds parts of any length, to the byte', async () => {
       const names = ['casa', 'mi-casa', 'cása', 'ñandú', '100%', 'a_b', 'a\\b', 'CASA']
-      for (const one of names) await record([row(`busca${one}`)])
+      for (const one of names) await recordOn(database, [row(`busca${one}`)])
       const parts = [
         'c',
         'ca',

@@ -53,6 +53,7 @@ export function followingContract(name: string, make: () => Promise<OpenDatabase
         await database.transaction((tx) =>
           tx.run(sql`INSERT INTO changes (at, topic, kind, key) VALUES (1, ${topic}, 'ns', 'tema')`),
         )
+        assert.notEqual(database.version(topic), here[TOPICS.indexOf(topic)], 'immediately')
         await eventually(() => other.version(topic) !== there[TOPICS.indexOf(topic)])
         for (const [node, before] of [[database, here] as const, [other, there] as const]) {
           // A node may hear of its own commit once more, when it reads the log.
