@@ -71,24 +71,6 @@ test('processes start with the first job, up to the limit', () =>
     assert.deepEqual({ ...engine.stats(), pids: [] }, { running: 0, waiting: 0, restarts: 0, pids: [] })
   }))
 
-test('a missing file is damaged', () =>
-  withEngine({ workers: 1 }, async (engine) => {
-    assert.equal((await engine.inspect(join(folder, 'none'))).kind, 'damaged')
-  }))
-
-test('a job that exceeds its time is killed and not retried, and the event loop is free meanwhile', () =>
-  // Long enough for a quick job on a busy machine.
-  withEngine({ workers: 1, timeoutMs: 3_000 }, async (engine) => {
-    // Turns of the event loop, not time: a busy machine may stop for a moment.
-    let turns = 0
-    const timer = setInterval(() => turns++, 5)
-    assert.equal((await engine.inspect(slow)).kind, 'damaged')
-    clearInterval(timer)
-    assert.ok(turns > 20, `${turns} turns of the event loop`)
-    assert.equal((await engine.inspect(quick)).kind, 'image')
-    assert.equal(engine.stats().restarts, 1)
-  }))
-
 test('a process that hangs is ended when its time is up', { skip: process.platform === 'win32' }, () =>
   withEngine({ workers: 1, timeoutMs: 3_000 }, async (engine) => {
     await engine.inspect(quick)
@@ -110,43 +92,6 @@ test('idle processes end, and new ones start', () =>
     }
     assert.equal(engine.stats().restarts, 0)
   }))
-
-test('a derivative reports whether it was too slow or too heavy', async () => {
-  await withEngine({ workers: 1, timeoutMs: 400 }, async (engine) =>
-    assert.deepEqual(await engine.derive(slow, UNCHANGED), { kind: 'too-slow' }),
-  )
-  await withEngine({ workers: 1, largestJob: 1 }, async (engine) =>
-    assert.equal((await engine.derive(quick, UNCHANGED)).kind, 'too-heavy'),
-  )
-})
-
-test('clients take turns, and a job that does not fit in the queue is busy', async () => {
-  // Looks light, so that it keeps its first turn.
-  const circle = (i: number) => `<circle cx="${i}" cy="${i}" r="4000" opacity=".1"/>`
-  const circles = Array.from({ length: 4_000 }, (_, i) => circle(i)).join('')
-  const unsuspicious = join(folder, 'unsuspicious.svg')
-  await writeFile(
-    unsuspicious,
-    `<svg xmlns="http://www.w3.org/2000/svg" width="2000" height="2000">${circles}</svg>`,
-  )
-  await withEngine({ workers: 1, queue: 4, timeoutMs: 60_000 }, async (engine) => {
-    const stop = new AbortController()
-    const a = by('account 1', stop.signal)
-    const jobs = [
-      engine.inspect(unsuspicious, a),
-      engine.inspect(quick, a),
-      engine.derive(quick, UNCHANGED, a),
-    ]
-    await eventually(() => engine.stats().waiting === 2, 'two wait')
-    assert.deepEqual(await engine.inspect(quick, a), { kind: 'busy' })
-    assert.deepEqual(await engine.derive(quick, UNCHANGED, a), { kind: 'busy' })
-    assert.equal((await engine.inspect(quick, by('account 2'))).kind, 'image')
-    assert.deepEqual([engine.stats().running, engine.stats().waiting], [1, 2])
-    stop.abort()
-    for (const job of jobs) assert.deepEqual(await job, { kind: 'aborted' })
-    assert.deepEqual([engine.stats().running, engine.stats().waiting], [0, 0])
-  })
-})
 
 test('a job with an aborted signal starts nothing', () =>
   withEngine({ workers: 1 }, async (engine) => {
@@ -179,24 +124,6 @@ test('an idle process that crashes is replaced', () =>
     process.kill(pid, 'SIGKILL')
     await eventually(() => engine.stats().restarts === 1, 'restart')
     assert.equal((await engine.inspect(quick)).kind, 'image')
-  }))
-
-test('a job that exceeds the memory of one job is rejected', () =>
-  withEngine({ workers: 1, largestJob: 1 }, async (engine) => {
-    const got = await engine.inspect(quick)
-    assert.ok(got.kind === 'damaged' && got.reason.includes('bytes to decode'))
-  }))
-
-test('jobs wait for memory, and images whose memory nobody knows leave some to others', () =>
-  withEngine({ workers: 2, timeoutMs: 60_000 }, async (engine) => {
-    const stop = new AbortController()
-    const complex = [1, 2].map(() => engine.inspect(slow, by('address a', stop.signal)))
-    await eventually(() => engine.stats().running === 1 && engine.stats().waiting === 1, 'one runs')
-    for (const client of ['address b', 'address c'] as const)
-      assert.equal((await engine.inspect(quick, by(client))).kind, 'image')
-    assert.deepEqual([engine.stats().running, engine.stats().waiting], [1, 1])
-    stop.abort()
-    for (const job of complex) assert.deepEqual(await job, { kind: 'aborted' })
   }))
 
 test('the memory of a large image is freed, if necessary with the process', { skip: noProc }, () =>

@@ -118,19 +118,6 @@ test('fill, pad and crop keep the aspect ratio of the box for any limit and imag
   )
 })
 
-test('a crop follows the gravity', () => {
-  const corner = (text: string): unknown => {
-    const { crop } = geometry(text, 400, 200)
-    return crop && [crop.left, crop.top]
-  }
-  assert.deepEqual(corner('100x100,c_crop'), [150, 50])
-  assert.deepEqual(corner('100x100,c_crop,g_nw'), [0, 0])
-  assert.deepEqual(corner('100x100,c_crop,g_se'), [300, 100])
-  assert.deepEqual(corner('100x100,c_crop,g_n'), [150, 0])
-  assert.deepEqual(corner('100x100,c_crop,g_xy_0.5_0.25'), [150, 0])
-  assert.deepEqual(corner('100x100,c_fill,g_e'), [100, 0])
-})
-
 test('no size exceeds the limit, nothing is enlarged unless requested, every crop is inside', () => {
   const side = fc.integer({ min: 1, max: 30_000 })
   const wanted = fc.option(fc.integer({ min: 1, max: 8192 }), { nil: null })
