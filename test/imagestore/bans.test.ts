@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import sharp from 'sharp'
 import type { ImageClient } from '../support/images.ts'
-import { expectedHash, gradient, noise, plain, postBytes, problem, stamped } from '../support/images.ts'
+import {
+  expectedHash,
+  gradient,
+  noise,
+  plain,
+  postBytes,
+  problem,
+  solid,
+  stamped,
+} from '../support/images.ts'
 import { startImages } from '../support/image-service.ts'
 import { ManualClock } from '../support/service.ts'
 
@@ -91,10 +100,7 @@ test('a dhash and a distance', async () => {
 
 test('pictures without contrast are banned by their bytes only', async () => {
   app = await newClient('lisas')
-  const flat = (colour: string) =>
-    sharp({ create: { width: 30, height: 30, channels: 3, background: colour } })
-      .png()
-      .toBuffer()
+  const flat = (colour: string) => solid(30, 30, colour).png().toBuffer()
   const red = await flat('red')
   const { body: image } = await app.upload(red)
   await service.caughtUp()

@@ -6,15 +6,11 @@ import { after, test } from 'node:test'
 import sharp from 'sharp'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, send, type Fields } from '../support/http.ts'
-import { bytesOf, expectedHash } from '../support/images.ts'
+import { bytesOf, expectedHash, solid } from '../support/images.ts'
 import { startImages } from '../support/image-service.ts'
 
-const solid = (width: number, height: number, background: string) =>
-  sharp({ create: { width, height, channels: 3, background } })
-    .png()
-    .toBuffer()
-const mark = await solid(40, 20, '#ff0000')
-const photo = await solid(200, 100, '#0000ff')
+const mark = await solid(40, 20, '#ff0000').png().toBuffer()
+const photo = await solid(200, 100, '#0000ff').png().toBuffer()
 const [image, hash] = [expectedHash(mark), expectedHash(photo)]
 
 const folder = await temporaryFolder()

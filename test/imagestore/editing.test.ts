@@ -9,6 +9,7 @@ import {
   plain,
   postBytes,
   problem,
+  solid,
   stamped,
   UNEDITED,
   type Answer,
@@ -160,46 +161,32 @@ test('a ticket fixes tags, and its visitors learn nothing of an image that was t
   assert.partialDeepStrictEqual((await app.get(hash)).body, edits)
 })
 
-const solid = (background: string) =>
-  sharp({ create: { width: 40, height: 30, channels: 4, background } })
-    .png()
-    .toBuffer()
+const coloured = (background: string) => solid(40, 30, background, 4).png().toBuffer()
 for (const [background, color, dark] of [
   ['#c81e0a', '#c81e0a', 1],
   ['#fff', '#ffffff', 0],
   ['rgba(1, 2, 3, 0)', null, null],
 ] as const) {
   test(`the colour of ${background}`, async () => {
-    const { body } = await app.upload(await solid(background))
+    const { body } = await app.upload(await coloured(background))
     assert.partialDeepStrictEqual(body, { color, dark })
     assert.partialDeepStrictEqual((await app.get(String(body['hash']))).body, { color, dark })
   })
 }
 
 test('the colour is the mean of the visible pixels', async () => {
-  const left = {
-    input: await sharp(await solid('#0000ff'))
-      .resize(20, 30)
-      .toBuffer(),
-    left: 0,
-    top: 0,
-  }
-  const right = {
-    input: await sharp(await solid('#ff0000'))
-      .resize(10, 30)
-      .toBuffer(),
-    left: 20,
-    top: 0,
-  }
-  const three = await sharp(await solid('rgba(0, 255, 0, 0)'))
-    .composite([left, right])
+  const three = await solid(40, 30, 'rgba(0, 255, 0, 0)', 4)
+    .composite([
+      { input: await solid(20, 30, '#0000ff').png().toBuffer(), left: 0, top: 0 },
+      { input: await solid(10, 30, '#ff0000').png().toBuffer(), left: 20, top: 0 },
+    ])
     .png()
     .toBuffer()
   assert.partialDeepStrictEqual((await app.upload(three)).body, { color: '#5500aa', dark: 1 })
 })
 
 test('the colour of an image that was stored without one is that of its ThumbHash', async () => {
-  const bytes = stamped(await solid('#c81e0a'), 'anterior')
+  const bytes = stamped(await coloured('#c81e0a'), 'anterior')
   const hash = await app.store(bytes)
   const { database } = service.app.context
   await database.transaction((tx) => tx.run(sql`UPDATE blobs SET color = NULL WHERE hash = ${hash}`))
@@ -229,16 +216,8 @@ test('a private image needs a signature, unless another application holds the sa
 })
 
 test('g_auto keeps the stored focus, and its links are revalidated', async () => {
-  const halves = await sharp({ create: { width: 60, height: 20, channels: 3, background: '#ff0000' } })
-    .composite([
-      {
-        input: await sharp({ create: { width: 20, height: 20, channels: 3, background: '#0000ff' } })
-          .png()
-          .toBuffer(),
-        left: 40,
-        top: 0,
-      },
-    ])
+  const halves = await solid(60, 20, '#ff0000')
+    .composite([{ input: await solid(20, 20, '#0000ff').png().toBuffer(), left: 40, top: 0 }])
     .png()
     .toBuffer()
   const hash = await app.store(halves)

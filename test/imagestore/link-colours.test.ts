@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import sharp from 'sharp'
-import { bytesOf, expectedHash, pngChunk } from '../support/images.ts'
+import { bytesOf, expectedHash, pngChunk, solid } from '../support/images.ts'
 import { startImages } from '../support/image-service.ts'
 
 type Rgba = readonly [number, number, number, number]
@@ -134,9 +134,7 @@ for (const [modifier, wanted] of [
 }
 
 test('a translucent background is the same under the image and around it, and on white in JPEG', async () => {
-  const large = await sharp({ create: { width: 40, height: 40, channels: 4, background: '#0000' } })
-    .png()
-    .toBuffer()
+  const large = await solid(40, 40, '#0000', 4).png().toBuffer()
   for (const [modifier, wanted] of [
     ['w_80,h_40,c_pad,bg_00ff0080,f_png', [0, 255, 0, 128]],
     ['pad_9,bg_00ff0080,f_webp', [0, 255, 0, 128]],
@@ -150,10 +148,7 @@ test('a translucent background is the same under the image and around it, and on
 })
 
 test('a translucent background lies under every frame of an animation, and under a watermark', async () => {
-  const frame = (background: string) =>
-    sharp({ create: { width: 8, height: 8, channels: 4, background } })
-      .png()
-      .toBuffer()
+  const frame = (background: string) => solid(8, 8, background, 4).png().toBuffer()
   const moving = await sharp(await Promise.all(['#0000', '#f00f', '#0000'].map(frame)), {
     join: { animated: true },
   })
@@ -323,7 +318,7 @@ function toGif(
 }
 
 const four = [255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255]
-const solid = (index: number, pixels: number) => Array.from({ length: pixels }, () => index)
+const repeated = (index: number, pixels: number) => Array.from({ length: pixels }, () => index)
 /** A pixel as a letter: red, green, blue, white, clear. */
 const letter = ([r, g, b, a]: Rgba) =>
   a < 128 ? '-' : ('krgybmcw'[(r >> 7) + (g >> 7) * 2 + (b >> 7) * 4] ?? '?')
@@ -337,9 +332,9 @@ for (const [disposal, rows] of [
 ] as const) {
   test(`GIF disposal ${disposal} leaves what browsers show`, async () => {
     const frames = [
-      { at: [0, 0, 4, 4], indices: solid(0, 16) },
-      { at: [4, 0, 2, 4], indices: solid(2, 8) },
-      { at: [6, 0, 2, 4], indices: solid(3, 8) },
+      { at: [0, 0, 4, 4], indices: repeated(0, 16) },
+      { at: [4, 0, 2, 4], indices: repeated(2, 8) },
+      { at: [6, 0, 2, 4], indices: repeated(3, 8) },
     ] as const
     const gif = toGif(
       8,
@@ -372,6 +367,6 @@ test('a GIF frame that uses all 256 colours is restored to the background all th
   const second = await toPixels(made, 1)
   assert.deepEqual(
     second.map(([, , , alpha]) => alpha),
-    [255, ...solid(0, 271)],
+    [255, ...repeated(0, 271)],
   )
 })

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import sharp from 'sharp'
-import { animation, bytesOf, expectedHash, gradient, ImageClient, noise } from '../support/images.ts'
+import { animation, bytesOf, expectedHash, gradient, ImageClient, noise, solid } from '../support/images.ts'
 import { startImages } from '../support/image-service.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
@@ -21,9 +21,7 @@ const graphic = await sharp(
   .png({ palette: true })
   .toBuffer()
 const gray = await sharp(clouds).grayscale().toColourspace('b-w').png().toBuffer()
-const tiny = await sharp({ create: { width: 32, height: 32, channels: 3, background: '#369' } })
-  .png()
-  .toBuffer()
+const tiny = await solid(32, 32, '#369').png().toBuffer()
 const still = await gradient(60, 40).webp().toBuffer()
 const gif = await (await animation(60, 40, ['#f00', '#0f0', '#00f'])).gif().toBuffer()
 const CHROME = 'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8'

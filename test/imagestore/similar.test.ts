@@ -5,7 +5,16 @@ import { openDatabase } from '../../src/storage/database/open.ts'
 import { readConfig } from '../../src/server/config/config.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { touchImages } from '../../src/imagestore/queries.ts'
-import { gradient, ImageClient, NO_IMAGE, plain, problem, stamped, type Answer } from '../support/images.ts'
+import {
+  gradient,
+  ImageClient,
+  NO_IMAGE,
+  plain,
+  problem,
+  solid,
+  stamped,
+  type Answer,
+} from '../support/images.ts'
 import { startImages } from '../support/image-service.ts'
 import { ManualClock, onTwoNodes, startService } from '../support/service.ts'
 
@@ -83,10 +92,7 @@ test('exactly the images within the distance, nearest first, as in get and list'
 })
 
 test('pictures without contrast resemble no other, whatever their colour', async () => {
-  const flat = (background: string) =>
-    sharp({ create: { width: 64, height: 48, channels: 3, background } })
-      .png()
-      .toBuffer()
+  const flat = (background: string) => solid(64, 48, background).png().toBuffer()
   const nearlyFlat = await toPicture(1n)
   const hashes: string[] = []
   for (const bytes of [await flat('#c00'), await flat('#00c'), nearlyFlat]) {

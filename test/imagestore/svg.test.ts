@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { bytesOf, DAMAGED, plain, expectedHash } from '../support/images.ts'
+import { bytesOf, DAMAGED, plain, expectedHash, solid } from '../support/images.ts'
 import { startImages } from '../support/image-service.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { listen } from '../support/listen.ts'
@@ -82,9 +82,7 @@ for (const [name, svg] of Object.entries(refused)) {
   })
 }
 
-const red = await sharp({ create: { width: 60, height: 40, channels: 3, background: '#f00' } })
-  .png()
-  .toBuffer()
+const red = await solid(60, 40, '#f00').png().toBuffer()
 const redSvg =
   '<svg xmlns="http://www.w3.org/2000/svg" id="a"><rect width="60" height="40" fill="#f00"/></svg>'
 

@@ -5,13 +5,20 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import sharp from 'sharp'
 import { readConfig } from '../../src/server/config/config.ts'
-import { animation, answerOf, bytesOf, expectedHash, ImageClient, plain, problem } from '../support/images.ts'
+import {
+  animation,
+  answerOf,
+  bytesOf,
+  expectedHash,
+  ImageClient,
+  plain,
+  problem,
+  solid,
+} from '../support/images.ts'
 import { startImages } from '../support/image-service.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 
-const solid = (width: number, height: number, background: string) =>
-  sharp({ create: { width, height, channels: 3, background } })
 const mark = await solid(40, 20, '#ff0000').png().toBuffer()
 const photo = await solid(200, 100, '#0000ff').png().toBuffer()
 const moving = await (await animation(200, 100, ['#0000ff', '#00ff00', '#ffffff'])).gif().toBuffer()

@@ -156,14 +156,14 @@ export function noise(width: number, height: number): Sharp {
   return sharp(data, { raw: { width, height, channels: 3 } })
 }
 
+/** A picture of one colour. One that is translucent takes four channels. */
+export const solid = (width: number, height: number, background: string, channels: 3 | 4 = 3): Sharp =>
+  sharp({ create: { width, height, channels, background } })
+
 /** One frame for each colour. */
 export async function animation(width: number, height: number, colours: readonly string[]): Promise<Sharp> {
   const frames = await Promise.all(
-    colours.map((background) =>
-      sharp({ create: { width, height, channels: 3, background } })
-        .png()
-        .toBuffer(),
-    ),
+    colours.map((background) => solid(width, height, background).png().toBuffer()),
   )
   return sharp(frames, { join: { animated: true } })
 }
