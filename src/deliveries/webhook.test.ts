@@ -4,7 +4,7 @@ import { createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
 import { listen } from '../../test/support/listen.ts'
 import { systemClock } from '../lib/clock.ts'
-import { delayAfter, newDeliveryId } from './delivery-attempt.ts'
+import { newDeliveryId } from './delivery-attempt.ts'
 import { allowAddresses, type Resolve, retryAfterMs } from './http-client.ts'
 import { newSecret, signedHeaders, webhookTransport } from './webhook.ts'
 
@@ -117,13 +117,6 @@ test('signatures match the example of the specification', () => {
     'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   })
   assert.ok(!newDeliveryId().includes('.'))
-})
-
-test('attempts are spread over three days', () => {
-  const delays = Array.from({ length: 9 }, (_, i) => delayAfter(i + 1, 0) ?? 0)
-  assert.equal(delays.reduce((sum, delay) => sum + delay, 0) / 1000, 75 * 3_600 + 35 * 60 + 5)
-  assert.equal(delayAfter(1, 1), 6_000)
-  assert.equal(delayAfter(10, 0), undefined)
 })
 
 test('Retry-After takes seconds or a date, at most a day', () => {

@@ -59,17 +59,6 @@ suite('two workers', () => {
     )
   })
 
-  test('share the rate limit of a key', async () => {
-    const words = ['key', 'create', '--account', 'medida', '--service', 'domainwatch', '--data', folder.path]
-    const { stdout } = await catalejo([...words, '--rate', '20/day'])
-    const statuses: number[] = []
-    for (let i = 0; i < 40; i++) {
-      const headers = { connection: 'close' }
-      statuses.push((await call(service, LIST, { query: { api: stdout.trim() }, headers })).status)
-    }
-    assert.deepEqual(statuses, [...Array<number>(20).fill(200), ...Array<number>(20).fill(429)])
-  })
-
   test('report their metrics together', async () => {
     const count = async () => {
       const { text } = await call(service, '/metrics', { headers: { connection: 'close' } })

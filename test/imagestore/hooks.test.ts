@@ -135,24 +135,6 @@ test('an image is deleted when it enters the trash, and created when it leaves i
   )
 })
 
-test('after a 500 the same delivery is sent again, and what follows waits', async () => {
-  using receiver = await WebhookReceiver.start()
-  receiver.answer = (response) => void response.writeHead(receiver.received.length === 1 ? 500 : 204).end()
-  const app = await newClient('caprichosa')
-  const { secret } = await create(app, { url: receiver.url })
-  const { body: image } = await app.upload(await noise(12, 12).png().toBuffer(), { name: 'a.png' })
-  const state = async () => Object((await hooks(app, 'GET')).body['data'])[0]
-  await eventually(async () => (await state()).attempts === 1)
-  await app.remove(String(image['hash']))
-  assert.equal((await state()).last_error, 'El receptor respondió 500')
-  clock.advance(Date.parse((await state()).next_attempt) - clock.now())
-  await receiver.until(3)
-  const [failed, again] = receiver.received
-  assert.deepEqual([again?.id, again?.text], [failed?.id, failed?.text])
-  assert.deepEqual(heard(receiver), ['image.created a.png', 'image.created a.png', 'image.deleted a.png'])
-  for (const one of receiver.received) verify(secret, one)
-})
-
 test('a deleted hook gets nothing more; only its application can delete it', async () => {
   using receiver = await WebhookReceiver.start()
   using kept = await WebhookReceiver.start()

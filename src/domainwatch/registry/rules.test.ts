@@ -2,11 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   deleted,
-  earliestDeletion,
   endsDismissal,
-  isGap,
-  isImplausiblyEmpty,
-  isShrunken,
   lastComplete,
   newsIn,
   registered,
@@ -59,39 +55,6 @@ test('the same list is taken again if it was incomplete and is forced', () => {
   assert.equal(skipReason(incomplete, list({ digest: 'a' }), NOW), 'identical')
   assert.equal(skipReason(incomplete, list({ digest: 'a', isForced: true }), NOW), undefined)
   assert.equal(skipReason(source(), list({ digest: 'a', isForced: true }), NOW), 'identical')
-})
-
-test('under half of the names is a part, none where there were many is a fault', () => {
-  assert.deepEqual(
-    [49, 50, 0].map((names) => isShrunken(source(), names)),
-    [true, false, true],
-  )
-  assert.equal(isShrunken(source({ names: null }), 0), false)
-  assert.deepEqual(
-    [0, 1].map((names) => isImplausiblyEmpty(source(), names)),
-    [true, false],
-  )
-  assert.equal(isImplausiblyEmpty(source({ names: 9 }), 0), false)
-})
-
-test('a last complete list older than the window is a gap', () => {
-  assert.equal(isGap(NOW - 7 * DAY, NOW, 'week'), false)
-  assert.equal(isGap(NOW - 7 * DAY - 1, NOW, 'week'), true)
-  assert.equal(isGap(null, NOW, 'hour'), false)
-})
-
-test('a deletion is bounded by the window, by the lists that lacked the name, and by those that had it', () => {
-  assert.equal(earliestDeletion(undefined, NOW, null, 'week'), NOW - 8 * DAY)
-  assert.equal(earliestDeletion(undefined, NOW, NOW - DAY, 'week'), NOW - DAY - HOUR)
-  assert.equal(earliestDeletion(undefined, NOW, NOW - 30 * DAY, 'week'), NOW - 8 * DAY)
-  assert.equal(earliestDeletion(NOW - 9 * DAY, NOW, NOW - HOUR, 'week'), NOW - 8 * DAY)
-  assert.equal(earliestDeletion(NOW - 2 * DAY, NOW, NOW - HOUR, 'week'), NOW - 2 * DAY)
-})
-
-test('an unknown name in a list of deletions is free, and its registration unknown', () => {
-  const facts = deleted(undefined, at(3), at(10))
-  assert.deepEqual(facts, free(10, 3, 10, { date_reg_known: 0 }))
-  assert.equal(facts && newsIn(undefined, facts), 'freed')
 })
 
 test('a bought name was deleted if its registration is before the deletion', () => {
