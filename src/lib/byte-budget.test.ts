@@ -78,17 +78,6 @@ test('pinned holds stay', () => {
   assert.equal(budget.bytes, 10)
 })
 
-test('a hold that was released or displaced returns nothing again', () => {
-  const { budget, hold } = recorder()
-  const first = hold('ax1', 50)
-  hold('bx1', 40)
-  first.release()
-  const second = hold('ax2', 10)
-  second.release()
-  second.release()
-  assert.equal(budget.bytes, 40)
-})
-
 test('whatever clients do, limits hold, and none loses a hold to a client or an account that has as much', () => {
   const client = fc.constantFrom<Client[]>(
     'account 1 at a',

@@ -31,29 +31,12 @@ function recorder(options: Partial<GateOptions> = {}) {
   }
 }
 
-test('a client that arrives while another one runs is next, however long the line of that one is', async () => {
-  const { started, enter, leave } = recorder()
-  const tasks = ['a1', 'a2', 'a3', 'b1', 'b2'].map((name) => enter(name))
-  for (const name of ['a1', 'b1', 'a2', 'b2', 'a3']) await leave(name)
-  await Promise.all(tasks)
-  assert.deepEqual(started, ['a1', 'b1', 'a2', 'b2', 'a3'])
-})
-
 test('a free place goes to the client that runs the fewest tasks', async () => {
   const { started, enter, leave } = recorder({ running: 3 })
   const tasks = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2'].map((name) => enter(name))
   await leave('a1', 'a2')
   assert.deepEqual(started, ['a1', 'a2', 'a3', 'b1', 'b2'])
   await leave('b1', 'a3', 'b2', 'a4')
-  await Promise.all(tasks)
-})
-
-test('one client never runs more than its share', async () => {
-  const { started, enter, leave } = recorder({ running: 2, perClient: 1 })
-  const tasks = ['a1', 'a2', 'b1'].map((name) => enter(name))
-  await leave('b1')
-  assert.deepEqual(started, ['a1', 'b1'])
-  await leave('a1', 'a2')
   await Promise.all(tasks)
 })
 

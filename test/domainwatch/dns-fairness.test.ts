@@ -4,7 +4,6 @@ import { ns, startScriptedDns, type Handler } from '../dns/scripted.ts'
 import { DNS } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call, send } from '../support/http.ts'
-import { postFrom } from '../support/senders.ts'
 import { startService } from '../support/service.ts'
 
 const FOUND: ReturnType<Handler> = { answers: [ns('propio.cl', 'ns1.hosting.cl')] }
@@ -58,28 +57,6 @@ test('bulk calls of one account leave capacity for the others', async () => {
     return again.status === 200
   })
 })
-
-test(
-  'bodies without a key are parsed in threads, where senders take turns',
-  { timeout: 300_000 },
-  async () => {
-    const headers = { 'content-type': 'application/json' }
-    const body = `{"data":[${'[],'.repeat(340_000)}[]]}`
-    let isSeen = false
-    const send = async (sender: number) => {
-      while (!isSeen) {
-        const from = `127.0.0.${2 + (sender % 4)}`
-        assert.equal((await postFrom(`${service.url}${DNS}`, { from, headers, body })).status, 401)
-      }
-    }
-    const look = eventually(async () => {
-      const { text } = await call(service, '/metrics')
-      isSeen = Number(/^catalejo_tasks_waiting (\d+)/m.exec(text)?.[1]) > 0
-      return isSeen
-    }, 'a body waits for a thread')
-    await Promise.all([look, ...Array.from({ length: 12 }, (_, sender) => send(sender))])
-  },
-)
 
 test('single look-ups of one account leave capacity for the others', async () => {
   const single = (domain: string, api: string) => call(service, DNS, { query: { api, domain } })

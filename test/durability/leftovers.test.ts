@@ -40,31 +40,6 @@ suite('leftovers of interrupted work', () => {
     assert.deepEqual(await bytesOf(await fotos.link(expectedHash(png))), png)
   })
 
-  test('a file whose removal was interrupted is removed by the sweep', async () => {
-    await using service = await startService()
-    const fotos = new ImageClient(service.url, service.imageKey)
-    await fotos.upload(png)
-    const { database, blobs } = service.app.context
-    const remove = blobs.remove.bind(blobs)
-    // The disk refuses once, as if the process had ended there.
-    const refused = Promise.withResolvers<void>()
-    Object.assign(blobs, {
-      remove: () => {
-        refused.resolve()
-        return Promise.reject(new Error('refused'))
-      },
-    })
-    assert.equal((await fotos.remove(expectedHash(png))).status, 200)
-    assert.equal((await fotos.link(expectedHash(png))).status, 404)
-    await refused.promise
-    assert.equal((await blobFiles(service)).length, 1)
-    Object.assign(blobs, { remove })
-
-    await getSweeps(service).trash()
-    assert.deepEqual(await blobFiles(service), [])
-    await database.ping()
-  })
-
   test('a blob that cannot be removed does not block the removal of others', async () => {
     await using service = await startService()
     const fotos = new ImageClient(service.url, service.imageKey)
