@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import sharp from 'sharp'
+import { firstEntries, jpegSegment, tiffDirectory, tiffEntry } from '../support/image-containers.ts'
 import { bytesOf, DAMAGED, expectedHash, gradient, plain } from '../support/images.ts'
 import { startImages } from '../support/image-service.ts'
 
@@ -19,42 +20,20 @@ function uint32(value: number): Buffer {
   return bytes
 }
 
-/** A directory entry of a TIFF, little-endian. */
-function entry(tag: number, type: number, count: number, value: number): Buffer {
-  const bytes = Buffer.alloc(12)
-  bytes.writeUInt16LE(tag)
-  bytes.writeUInt16LE(type, 2)
-  bytes.writeUInt32LE(count, 4)
-  bytes.writeUInt32LE(value, 8)
-  return bytes
-}
-
-function directory(entries: readonly Buffer[], next = 0): Buffer {
-  const bytes = Buffer.concat([Buffer.alloc(2), ...entries, Buffer.alloc(4)])
-  bytes.writeUInt16LE(entries.length)
-  bytes.writeUInt32LE(next, bytes.length - 4)
-  return bytes
-}
-
 const toEntries = (count: number, one: Buffer) => Array.from({ length: count }, () => one)
 
 const toExif = (entries: readonly Buffer[]) =>
-  Buffer.concat([Buffer.from('II*\0\x08\0\0\0', 'latin1'), directory(entries)])
-
-function segment(marker: number, content: Buffer): Buffer {
-  const bytes = Buffer.concat([Buffer.from([0xff, marker, 0, 0]), content])
-  bytes.writeUInt16BE(content.length + 2, 2)
-  return bytes
-}
+  Buffer.concat([Buffer.from('II*\0\x08\0\0\0', 'latin1'), tiffDirectory(entries)])
 
 const jpegWith = (...segments: readonly Buffer[]) =>
   Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)])
 
-const exifSegment = (exif: Buffer) => segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), exif]))
+const exifSegment = (exif: Buffer) =>
+  jpegSegment(0xe1, Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), exif]))
 
 const jpegWithXmp = (elements: string) =>
   jpegWith(
-    segment(
+    jpegSegment(
       0xe1,
       Buffer.from(
         `http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x="adobe:ns:meta/"><x:note>${SECRET}</x:note>${elements}</x:xmpmeta>`,
@@ -80,13 +59,9 @@ function avifOfManyExtents(items: number): Buffer {
 /** The picture's own entries and others, in a directory at the end. */
 function tiffWith(entriesAt: (at: number) => readonly Buffer[], isLoop = false): Buffer {
   const start = Buffer.concat([tiff, Buffer.alloc(tiff.length & 1)])
-  const own = tiff.readUInt32LE(4)
-  const entries = Array.from({ length: tiff.readUInt16LE(own) }, (_, i) =>
-    tiff.subarray(own + 2 + i * 12, own + 14 + i * 12),
-  )
   start.writeUInt32LE(start.length, 4)
-  const all = [...entries, ...entriesAt(start.length)]
-  return Buffer.concat([start, directory(all, isLoop ? start.length : 0)])
+  const all = [...firstEntries(tiff), ...entriesAt(start.length)]
+  return Buffer.concat([start, tiffDirectory(all, isLoop ? start.length : 0)])
 }
 
 /**
@@ -96,22 +71,22 @@ function tiffWith(entriesAt: (at: number) => readonly Buffer[], isLoop = false):
  */
 function tiffOfPages(pages: number, widthOf = (_page: number) => 1, pixelsAt = (_page: number) => 8): Buffer {
   const entriesOfPage = (page: number) => [
-    entry(256, 3, 1, widthOf(page)),
-    entry(257, 3, 1, 1),
-    entry(258, 3, 1, 8),
-    entry(259, 3, 1, 1),
-    entry(262, 3, 1, 1),
-    entry(273, 4, 1, pixelsAt(page)),
-    entry(277, 3, 1, 1),
-    entry(278, 3, 1, 1),
-    entry(279, 4, 1, widthOf(page)),
+    tiffEntry(256, 3, 1, widthOf(page)),
+    tiffEntry(257, 3, 1, 1),
+    tiffEntry(258, 3, 1, 8),
+    tiffEntry(259, 3, 1, 1),
+    tiffEntry(262, 3, 1, 1),
+    tiffEntry(273, 4, 1, pixelsAt(page)),
+    tiffEntry(277, 3, 1, 1),
+    tiffEntry(278, 3, 1, 1),
+    tiffEntry(279, 4, 1, widthOf(page)),
   ]
   const first = DIRECTORY_AT + 2
-  const size = directory(entriesOfPage(0)).length
+  const size = tiffDirectory(entriesOfPage(0)).length
   return Buffer.concat([
     Buffer.from('II*\0\x0a\0\0\0\x80\x80', 'latin1'),
     ...Array.from({ length: pages }, (_, i) =>
-      directory(entriesOfPage(i), i === pages - 1 ? 0 : first + (i + 1) * size),
+      tiffDirectory(entriesOfPage(i), i === pages - 1 ? 0 : first + (i + 1) * size),
     ),
   ])
 }
@@ -182,7 +157,7 @@ test('meta_keep drops an XMP packet whose thumbnails have no end', async () => {
 })
 
 test('meta_keep repeats no EXIF value more often than its bytes allow', async () => {
-  const bytes = jpegWith(exifSegment(toExif(toEntries(5_000, entry(315, 2, 4_000, 1_000)))))
+  const bytes = jpegWith(exifSegment(toExif(toEntries(5_000, tiffEntry(315, 2, 4_000, 1_000)))))
   const { exif } = await kept(bytes)
   assert.ok(exif === undefined || exif.length < 2 * bytes.length)
 })
@@ -212,17 +187,17 @@ test('a TIFF whose entries all name the same megabytes is stripped', async () =>
   const start = tiffWith(() => [])
   const at = start.length + 1_000_000
   const size = 15_000_000
-  const many = tiffWith(() => toEntries(60_000, entry(40_000, 7, size, at)))
+  const many = tiffWith(() => toEntries(60_000, tiffEntry(40_000, 7, size, at)))
   const bytes = Buffer.concat([many, Buffer.alloc(at + size - many.length, SECRET)])
   assert.ok([200, 401].includes((await stripping.upload(bytes)).status))
 })
 
 test('a TIFF whose directory of 60,000 entries is its own successor is rejected', async () => {
-  const bytes = tiffWith(() => toEntries(60_000, entry(532, 3, 1, 1)), true)
+  const bytes = tiffWith(() => toEntries(60_000, tiffEntry(532, 3, 1, 1)), true)
   assert.deepEqual(plain(await stripping.upload(bytes)), DAMAGED)
 })
 
 test('a JPEG of millions of segments is stripped', async () => {
-  const original = jpegWith(repeat(4_500_000, segment(0xe5, Buffer.alloc(0))))
+  const original = jpegWith(repeat(4_500_000, jpegSegment(0xe5, Buffer.alloc(0))))
   assert.ok((await stored(original)).equals(jpeg))
 })

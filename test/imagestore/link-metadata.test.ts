@@ -3,17 +3,12 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import sharp from 'sharp'
+import { jpegSegment } from '../support/image-containers.ts'
 import { bytesOf, expectedHash, gradient } from '../support/images.ts'
 import { startImages } from '../support/image-service.ts'
 
 const thumbnail = await gradient(16, 12).jpeg().toBuffer()
 const base64 = thumbnail.toString('base64')
-
-function segment(marker: number, content: Buffer): Buffer {
-  const head = Buffer.from([0xff, marker, 0, 0])
-  head.writeUInt16BE(content.length + 2, 2)
-  return Buffer.concat([head, content])
-}
 
 /** Two directories, big-endian: the author and the orientation, makers' notes with a preview; then a thumbnail. */
 function exifWithThumbnail(): Buffer {
@@ -79,9 +74,9 @@ const iptc = Buffer.concat([Buffer.from('1c026e0007', 'hex'), Buffer.from('Agenc
 const photo = await gradient(80, 60).jpeg({ quality: 90 }).toBuffer()
 const full = Buffer.concat([
   photo.subarray(0, 2),
-  segment(0xe1, exifWithThumbnail()),
-  segment(0xe1, Buffer.concat([Buffer.from('http://ns.adobe.com/xap/1.0/\0'), xmp])),
-  segment(
+  jpegSegment(0xe1, exifWithThumbnail()),
+  jpegSegment(0xe1, Buffer.concat([Buffer.from('http://ns.adobe.com/xap/1.0/\0'), xmp])),
+  jpegSegment(
     0xed,
     Buffer.concat([
       Buffer.from('Photoshop 3.0\0'),
@@ -90,7 +85,7 @@ const full = Buffer.concat([
       resource(1033, thumbnail),
     ]),
   ),
-  segment(0xe2, Buffer.concat([Buffer.from('MPF\0'), thumbnail])),
+  jpegSegment(0xe2, Buffer.concat([Buffer.from('MPF\0'), thumbnail])),
   photo.subarray(2),
   thumbnail,
 ])

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
+import { byTag, firstEntries, tiffDirectory, tiffEntry } from '../support/image-containers.ts'
 import { animation, bytesOf, expectedHash, gradient, pngChunk } from '../support/images.ts'
 import { startImages } from '../support/image-service.ts'
 
@@ -50,37 +51,16 @@ async function commentedGif(): Promise<Buffer> {
 /** The same with a small picture in a directory that is not a page, as cameras store thumbnails. */
 function withThumbnail(tiff: Buffer): Buffer {
   const text = Buffer.from(`${SECRET} \0`)
-  const directory = tiff.readUInt32LE(4)
-  const end = directory + 2 + tiff.readUInt16LE(directory) * 12
-  const entries = Array.from({ length: (end - directory - 2) / 12 }, (_, i) =>
-    tiff.subarray(directory + 2 + i * 12, directory + 14 + i * 12),
-  )
-  const thumbnail = getDirectory([
-    entryOf(270, 2, text.length, tiff.length),
-    entryOf(273, 4, 1, tiff.length + text.length),
-    entryOf(279, 4, 1, text.length),
+  const thumbnail = tiffDirectory([
+    tiffEntry(270, 2, text.length, tiff.length),
+    tiffEntry(273, 4, 1, tiff.length + text.length),
+    tiffEntry(279, 4, 1, text.length),
   ])
   const thumbnailAt = tiff.length + 2 * text.length
-  const main = getDirectory(
-    [...entries, entryOf(330, 4, 1, thumbnailAt)].toSorted((a, b) => a.readUInt16LE(0) - b.readUInt16LE(0)),
-  )
+  const main = tiffDirectory([...firstEntries(tiff), tiffEntry(330, 4, 1, thumbnailAt)].toSorted(byTag))
   const out = Buffer.concat([tiff, text, text, thumbnail, main])
   out.writeUInt32LE(thumbnailAt + thumbnail.length, 4)
   return out
-}
-
-function entryOf(tag: number, type: number, count: number, value: number): Buffer {
-  const entry = Buffer.alloc(12)
-  entry.writeUInt16LE(tag, 0)
-  entry.writeUInt16LE(type, 2)
-  entry.writeUInt32LE(count, 4)
-  entry.writeUInt32LE(value, 8)
-  return entry
-}
-
-function getDirectory(entries: readonly Buffer[]): Buffer {
-  const count = Buffer.from([entries.length, 0])
-  return Buffer.concat([count, ...entries, Buffer.alloc(4)])
 }
 
 const images: readonly (readonly [name: string, bytes: Buffer])[] = [

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import sharp, { type Channels } from 'sharp'
+import { byTag, firstEntries, tiffDirectory, tiffEntry } from '../../../test/support/image-containers.ts'
 import { parseModifiers } from '../modifiers/index.ts'
 import { ImageEngine } from './index.ts'
 
@@ -241,28 +242,12 @@ test('JPEG is progressive, and in full colour resolution from quality 90 on', as
 
 /** Adds an author and a place to a little-endian TIFF, in a directory at its end that takes the place of the first. */
 function withAuthor(tiff: Buffer): Buffer {
-  const first = tiff.readUInt32LE(4)
-  const count = tiff.readUInt16LE(first)
-  const at = tiff.length + (tiff.length % 2)
-  const gps = at + 2 + (count + 2) * 12 + 4
-  const entry = (tag: number, type: number, size: number, value: number | string) => {
-    const bytes = Buffer.alloc(12)
-    bytes.writeUInt16LE(tag)
-    bytes.writeUInt16LE(type, 2)
-    bytes.writeUInt32LE(size, 4)
-    if (typeof value === 'string') bytes.write(value, 8)
-    else bytes.writeUInt32LE(value, 8)
-    return bytes
-  }
-  const entries = range(0, count).map((i) => tiff.subarray(first + 2 + i * 12, first + 14 + i * 12))
-  entries.push(entry(315, 2, 4, 'Ana'), entry(34853, 4, 1, gps))
-  entries.sort((a, b) => a.readUInt16LE() - b.readUInt16LE())
-  const short = (value: number) => Buffer.from(Uint16Array.of(value).buffer)
-  const directory = [short(entries.length), ...entries, Buffer.alloc(4)]
-  const place = [short(1), entry(1, 2, 2, 'S'), Buffer.alloc(4)]
   const head = Buffer.concat([tiff, Buffer.alloc(tiff.length % 2)])
-  head.writeUInt32LE(at, 4)
-  return Buffer.concat([head, ...directory, ...place])
+  const own = firstEntries(tiff)
+  const gps = head.length + 2 + (own.length + 2) * 12 + 4
+  const entries = [...own, tiffEntry(315, 2, 4, 'Ana'), tiffEntry(34853, 4, 1, gps)].toSorted(byTag)
+  head.writeUInt32LE(head.length, 4)
+  return Buffer.concat([head, tiffDirectory(entries), tiffDirectory([tiffEntry(1, 2, 2, 'S')])])
 }
 
 test('meta_keep keeps the author and the place of a TIFF, and nothing of its layout', async () => {
