@@ -21,7 +21,7 @@ import { openDatabase } from '../storage/database/open.ts'
 import type { ChangeLog } from '../storage/database/changes/change-log.ts'
 import type { Change } from '../storage/database/changes/change.ts'
 import type { Database } from '../storage/database/database.ts'
-import { record } from './audit.ts'
+import { record } from './accounts.ts'
 import { abortOnSignal, type Options } from './command.ts'
 import { usageFault, printAll } from './output.ts'
 

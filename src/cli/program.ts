@@ -74,7 +74,7 @@ function defineKeyCommands(program: CatalejoCommand): void {
       'catalejo key create --account equipo --service domainwatch',
       'catalejo key create --account lectora --service domainwatch --scope read --expires 90d --rate 60/min',
     )
-    .runs(async () => (await import('./key.ts')).createKey)
+    .runs(async () => (await import('./accounts.ts')).createKey)
   key
     .command('list')
     .summary('list keys (secrets hidden)')
@@ -83,7 +83,7 @@ function defineKeyCommands(program: CatalejoCommand): void {
     )
     .settings(DATABASE)
     .examples('catalejo key list')
-    .runs(async () => (await import('./key.ts')).listKeys)
+    .runs(async () => (await import('./accounts.ts')).listKeys)
   key
     .command('revoke')
     .summary('revoke a key; it takes effect immediately')
@@ -91,7 +91,7 @@ function defineKeyCommands(program: CatalejoCommand): void {
     .argument('<ID>', 'id of the key, as `key list` prints it')
     .settings(DATABASE)
     .examples('catalejo key revoke $(catalejo key list | awk \'$3 == "lectora" { print $1 }\')')
-    .runs(async () => (await import('./key.ts')).revokeKey)
+    .runs(async () => (await import('./accounts.ts')).revokeKey)
 }
 
 function defineAccountCommands(program: CatalejoCommand): void {
@@ -107,7 +107,7 @@ function defineAccountCommands(program: CatalejoCommand): void {
     )
     .settings(DATABASE)
     .examples('catalejo account list')
-    .runs(async () => (await import('./account.ts')).listAccounts)
+    .runs(async () => (await import('./accounts.ts')).listAccounts)
   account
     .command('set')
     .summary("change an account's delivery mode and quotas")
@@ -118,7 +118,7 @@ function defineAccountCommands(program: CatalejoCommand): void {
     .flag('--max-images <N>', 'image quota, or none if unlimited')
     .settings(DATABASE)
     .examples('catalejo account set aplicacion --delivery open --max-images 100000 --max-bytes none')
-    .runs(async () => (await import('./account.ts')).setAccount)
+    .runs(async () => (await import('./accounts.ts')).setAccount)
   account
     .command('secret')
     .summary("print the secret that signs an account's links")
@@ -127,7 +127,7 @@ function defineAccountCommands(program: CatalejoCommand): void {
     .option('--new', 'create another secret; links signed with the old one are refused')
     .settings(DATABASE)
     .examples('catalejo account secret aplicacion')
-    .runs(async () => (await import('./account.ts')).accountSecret)
+    .runs(async () => (await import('./accounts.ts')).accountSecret)
 }
 
 function defineImageCommands(program: CatalejoCommand): void {
@@ -142,7 +142,7 @@ function defineImageCommands(program: CatalejoCommand): void {
     .examples(
       "catalejo sign '42j4wpd3wjumvg7ovuzuh4g5ev565hwq.webp&m=w_300' --account aplicacion --expires 86400",
     )
-    .runs(async () => (await import('./account.ts')).signLink)
+    .runs(async () => (await import('./accounts.ts')).signLink)
 
   const images = program
     .command('images')
@@ -286,7 +286,7 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
     .flag('--account <NAME>', 'only actions of this account, or of a user as cli:NAME')
     .settings(DATABASE)
     .examples('catalejo audit', 'catalejo audit --account grupo')
-    .runs(async () => (await import('./audit.ts')).printAudit)
+    .runs(async () => (await import('./accounts.ts')).printAudit)
   const verify = program
     .command('verify')
     .summary('check the database and all images')
