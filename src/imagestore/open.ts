@@ -128,14 +128,19 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     catalejo_images_cache_misses_total: ['Images read or rendered', () => delivery.misses],
     catalejo_images_restarts_total: ['Decoder processes that were replaced', () => engine.stats().restarts],
     catalejo_images_cached_bytes: ['Images cached in memory', () => delivery.cachedBytes],
-    catalejo_images_waiting_removals: [
-      'Deleted images whose bytes are still to be removed',
-      () => store.waitingRemovals,
-    ],
     catalejo_images_similar_bytes: ['Memory of hashes of similar images', () => similar.bytes],
     catalejo_originals_checked_total: ['Originals compared with their hashes', () => originals.checked],
     catalejo_originals_damaged_total: ['Originals found damaged and marked as lost', () => originals.damaged],
   })
+  metrics.measure(
+    {
+      catalejo_images_waiting_removals: [
+        'Deleted images whose bytes are still to be removed',
+        () => store.waitingRemovals(),
+      ],
+    },
+    { isShared: true },
+  )
   const hooks = new Hooks({
     database,
     clock,

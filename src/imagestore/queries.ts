@@ -47,8 +47,11 @@ export const eraseAddresses = (before: number, count: number) => sql`
 
 export const addRemoval = (key: string) => sql`INSERT INTO blob_trash (key) VALUES (${key})`
 
+/** Some of the keys to remove. Any, so that those that cannot be removed do not hold up the others. */
 export const pendingRemovals = (count: number) =>
-  sql<{ key: string }>`SELECT key FROM blob_trash ${limit(count)}`
+  sql<{ key: string }>`SELECT key FROM blob_trash ORDER BY random() ${limit(count)}`
+
+export const countRemovals = () => sql<{ count: number }>`SELECT count(*) AS count FROM blob_trash`
 
 export const endRemoval = (key: string) => sql`DELETE FROM blob_trash WHERE key = ${key}`
 

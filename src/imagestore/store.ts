@@ -266,11 +266,9 @@ export class ImageStore {
     this.#sweepRemovalsSoon()
   }
 
-  /** Deleted images whose bytes a sweep of this process is about to remove. */
-  waitingRemovals = 0
-
-  async hasRemovals(): Promise<boolean> {
-    return (await this.#database.first(queries.pendingRemovals(1))) !== undefined
+  /** The number of deleted images whose bytes are still to be removed. */
+  async waitingRemovals(): Promise<number> {
+    return (await this.#database.first(queries.countRemovals()))?.count ?? 0
   }
 
   /** Removes the bytes of deleted images. Safe to run concurrently: a removed key is never used again. */
@@ -279,16 +277,14 @@ export class ImageStore {
     // Checked after the list: a backup that starts later does not contain these.
     if (await this.#isBackupRunning()) return
     let failures = 0
-    for (const [i, { key }] of listed.entries()) {
-      if (signal?.aborted === true) break
-      this.waitingRemovals = listed.length - i
+    for (const { key } of listed) {
+      if (signal?.aborted === true) return
       try {
         await this.#finishRemoval(key)
       } catch (error) {
         if (++failures === MAX_SWEEP_FAILURES) throw error
       }
     }
-    this.waitingRemovals = 0
   }
 
   /** Sweeps in the background, so that a hanging store delays no answer. What it leaves is swept every minute. */

@@ -211,7 +211,7 @@ function sharedWork(
     {
       name: 'sweep of removed images',
       everyMs: MINUTE,
-      pending: () => store.hasRemovals(),
+      pending: async () => (await store.waitingRemovals()) > 0,
       run: (signal) => store.sweepRemovals(signal),
     },
     {
