@@ -242,14 +242,22 @@ export function Menu(props: MenuProps) {
 
   function press(event: KeyboardEvent) {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (by === undefined || !isOpen || event.target instanceof HTMLSelectElement) return
+    if (by === undefined || !isOpen) return
+    // Choices of a form have arrow keys of their own.
+    if (event.target instanceof HTMLSelectElement || event.target instanceof HTMLInputElement) return
     event.preventDefault()
     const entries = [...(panel.current?.querySelectorAll('button') ?? [])]
     entries[entries.findIndex((one) => one === document.activeElement) + by]?.focus()
   }
 
   return (
-    <div className="menu" onKeyDown={press}>
+    <div
+      className="menu"
+      onKeyDown={press}
+      onBlur={({ relatedTarget, currentTarget }) => {
+        if (relatedTarget !== null && !currentTarget.contains(relatedTarget)) panel.current?.hidePopover()
+      }}
+    >
       <button
         ref={button}
         type="button"
@@ -269,10 +277,6 @@ export function Menu(props: MenuProps) {
         role="group"
         aria-label={label}
         onToggle={({ newState }) => setOpen(newState === 'open')}
-        onBlur={({ relatedTarget, currentTarget }) => {
-          const isLeft = relatedTarget !== null && !currentTarget.contains(relatedTarget)
-          if (isLeft && relatedTarget !== button.current) currentTarget.hidePopover()
-        }}
         onClick={({ target, currentTarget }) => {
           if (target instanceof Element && target.closest('[data-closes]') !== null)
             currentTarget.hidePopover()

@@ -344,6 +344,25 @@ test('details that come late leave the focus to a field that the user types in',
   assert.equal(await box(page).inputValue(), 'sol')
 })
 
+test('a menu closes when the focus leaves it backwards, and its choices keep their arrow keys', async () => {
+  const { page } = await open('dominios')
+  const columns = button(page, 'Columnas')
+  const wide = page.getByRole('radio', { name: 'Filas amplias' })
+  await columns.press('Enter')
+  await page.getByRole('radio', { name: 'Filas compactas' }).press('ArrowDown')
+  await isFocused(wide)
+  assert.equal(await wide.isChecked(), true)
+  await page.keyboard.press('Escape')
+  await wide.waitFor({ state: 'detached' })
+  await isFocused(columns)
+
+  await columns.press('Enter')
+  await wide.waitFor()
+  await page.keyboard.press('Shift+Tab')
+  await isFocused(box(page))
+  await wide.waitFor({ state: 'detached' })
+})
+
 test('a form whose code comes late takes the keys from the start', async () => {
   const { page } = await open('dominios')
   const release = await holdFile(page, /assets\/filter-form-[^/]*\.js/)
