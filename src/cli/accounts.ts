@@ -172,7 +172,7 @@ export async function createKey({ config, own }: Options): Promise<void> {
 
 const KEY_COLUMNS = ['id', 'service', 'account', 'created', 'state', 'scope', 'expires', 'rate', 'last used']
 
-/** `catalejo key list`. Prints a header and a line for each key, tab-separated; `-` stands for none. */
+/** `catalejo key list`. Prints a header and a line for each key, tab-separated; `-` where there is no value. */
 export async function listKeys({ config }: Options): Promise<void> {
   await using database = await openDatabase(config, { existing: true })
   console.log(KEY_COLUMNS.join('\t'))

@@ -12,7 +12,7 @@ export const isNumberKey = (text: string): boolean => IS_KEY.test(text)
 export const TAKES_DECIMAL = 'debe ser un número decimal, como -12 o 3.5'
 const MAX_DECIMAL_CHARACTERS = 40
 
-/** Returns the number that a decimal stands for; undefined if it is none. */
+/** Parses a decimal number; undefined if it is none. */
 export function parseDecimal(text: string): number | undefined {
   const isDecimal = text.length <= MAX_DECIMAL_CHARACTERS && /^[+-]?\d+(\.\d+)?$/.test(text)
   // Adding 0 makes one of both zeros.

@@ -135,7 +135,7 @@ function toKind(character: string): string {
 /** Returns a letter per character of a name: `C` for a consonant, `V` for a vowel, `N` for a digit and `H` for a hyphen. */
 export const toShape = (name: string): string => Array.from(name, toKind).join('')
 
-/** Whether a name has this shape, in which `L` stands for a consonant or a vowel. */
+/** Whether a name has this shape, in which `L` is any letter, a consonant or a vowel. */
 export function hasShape(name: string, shape: string): boolean {
   if (name.length !== shape.length) return false
   return [...shape].every((wanted, i) => {

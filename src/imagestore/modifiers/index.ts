@@ -92,7 +92,7 @@ const fieldOfKey: ReadonlyMap<string, Field> = new Map(FIELDS.map((field) => [mo
 export const isKey = (text: string): boolean =>
   text === SIZE.key || fieldOfKey.has(text) || BARE_SIZE.test(text)
 
-/** The format that a file extension stands for; undefined for one that cannot be made. */
+/** The format of a file extension; undefined for one that cannot be made. */
 export function formatOfExtension(extension: string): OutputFormat | undefined {
   const name = extension.toLowerCase()
   return name === 'jpeg' ? 'jpg' : OUTPUT_FORMATS.find((format) => format === name)
