@@ -1,6 +1,6 @@
 /**
- * Builds the console: generates what it knows of the API (`console/api/schema.ts` and `constants.ts`), and bundles it into
- * assets/console, with texts stored compressed. None of these files is in git.
+ * Builds the console: generates what it knows of the service (`console/base/constants.ts`), and bundles it into assets/console,
+ * with texts stored compressed. None of these files is in git.
  */
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
@@ -10,7 +10,6 @@ import { brotliCompress, constants } from 'node:zlib'
 import { build } from 'vite'
 import { consoleConstants } from './console-constants.ts'
 import { writeGuides } from './console-guide.ts'
-import { consoleTypes } from './console-types.ts'
 
 const toPath = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 const TARGET = toPath('assets/console')
@@ -18,10 +17,6 @@ const compress = promisify(brotliCompress)
 /** These formats are compressed already. */
 const COMPRESSED = /\.(woff2|png|webp|avif)$/
 
-await writeFile(
-  toPath('console/api/schema.ts'),
-  consoleTypes(JSON.parse(await readFile(toPath('openapi.json'), 'utf8'))),
-)
 await writeFile(toPath('console/base/constants.ts'), consoleConstants())
 
 const built = await mkdtemp(toPath('assets/.console-'))

@@ -6,8 +6,8 @@ import { isInstalled } from './install-packages.ts'
 
 /** The types of console and clients need what these generate. */
 const BUILDS = {
-  'build of the console': 'node scripts/build-console.ts',
   'build of the clients': 'node scripts/build-clients.ts',
+  'build of the console': 'node scripts/build-console.ts',
 }
 /** Independent of each other. The longest come first: one of them started last would be waited for alone. */
 const CHECKS = {

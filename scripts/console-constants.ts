@@ -1,5 +1,5 @@
 /** What the console has to know about the service without asking it: limits, and names that the API uses. */
-import { RECORD_EVENTS, WATCH_CHOICES } from '../src/domainwatch/events/event.ts'
+import { WATCH_CHOICES } from '../src/domainwatch/events/event.ts'
 import { MAX_FILTER_CHARACTERS } from '../src/domainwatch/filter-kinds.ts'
 import { MAX_WORDS } from '../src/domainwatch/filters.ts'
 import * as limits from '../src/domainwatch/limits.ts'
@@ -58,7 +58,6 @@ const CONSTANTS = {
   LIST_ORDERS,
   NOT_IN_RULES,
   RATE_PERIODS: Object.keys(PERIODS),
-  RECORD_EVENTS,
   SCOPES,
   WATCH_CHOICES,
 }

@@ -28,6 +28,6 @@ function linkNode() {
 /** Without the sources (a layer of the container image) or without Vite (`--omit=dev`) there is nothing to build. */
 function build() {
   if (!existsSync(join('node_modules', 'vite'))) return
-  for (const folder of ['console', 'clients'])
+  for (const folder of ['clients', 'console'])
     if (existsSync(folder)) execSync(`node scripts/build-${folder}.ts`, { stdio: 'inherit' })
 }

@@ -1,5 +1,5 @@
 import { markDisconnected, markConnected } from './connection.ts'
-import type { ErrorCode, Operations } from './schema.ts'
+import type { ErrorCode, Operations } from '../../clients/js/schema.ts'
 import { updateClockSkew, SERVICE_URL } from '../base/server.ts'
 import { removeKey, keyFor, serviceOf } from './session.ts'
 
@@ -109,9 +109,14 @@ export async function* listPages<T extends { readonly next: string | undefined }
 }
 
 /** A streamed response: each chunk has a timeout, the whole body has none. */
-export async function streamApi(path: string, query: QueryValues, signal?: AbortSignal): Promise<Response> {
+export async function streamApi(
+  path: string,
+  query: QueryValues,
+  options: Pick<RequestInit, 'signal' | 'headers'> = {},
+): Promise<Response> {
   const stop = new AbortController()
-  const init = { signal: AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]) }
+  const signals = [stop.signal, ...(options.signal ? [options.signal] : [])]
+  const init = { ...options, signal: AbortSignal.any(signals) }
   const key = keyFor(serviceOf(path))
   const url = apiUrl(path, { ...query, api: key ?? '' })
   const response = await withTimeout(stop, () => send(url, init))

@@ -1,5 +1,5 @@
 import { ApiError, ConnectionError, type RecordError } from './client.ts'
-import type { ErrorCode } from './schema.ts'
+import type { ErrorCode } from '../../clients/js/schema.ts'
 import { parameterLabel } from '../base/parameter-labels.ts'
 import { duration, language, t, type TextKey } from '../i18n/index.ts'
 

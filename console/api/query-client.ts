@@ -1,6 +1,6 @@
 import { QueryClient, useQuery, type QueryKey, type UseQueryOptions } from '@tanstack/react-query'
 import { ApiError, callApi, ConnectionError, type Answer, type CallOptions } from './client.ts'
-import type { Operations } from './schema.ts'
+import type { Operations } from '../../clients/js/schema.ts'
 import { connection } from './connection.ts'
 import { session } from './session.ts'
 

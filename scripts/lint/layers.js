@@ -69,7 +69,7 @@ const layers = {
   },
 }
 
-/** The console runs in a browser, and uses the service through its public API only. */
+/** The console runs in a browser, and uses the service through its public API only, as clients/js does. */
 const consoleIsSeparate = {
   create(context) {
     const path = relative(context.cwd, context.filename).replaceAll('\\', '/')
@@ -79,7 +79,10 @@ const consoleIsSeparate = {
     return onImports((node, specifier) => {
       const target = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier
       if (isConsole) {
-        if (specifier.startsWith('.') ? target.startsWith('console/') : !specifier.startsWith('node:')) return
+        if (
+          specifier.startsWith('.') ? /^(console|clients\/js)\//.test(target) : !specifier.startsWith('node:')
+        )
+          return
         context.report({ node, message: `the console may not import the server, not ${specifier}` })
       } else if (target.startsWith('console/')) {
         context.report({ node, message: `the service may not import the console, not ${specifier}` })
@@ -99,8 +102,9 @@ const consoleLayers = {
     if (top !== 'console' || layer === -1) return {}
     return onImports((node, specifier) => {
       if (!specifier.startsWith('.')) return
-      const target = folderOf(posix.join(own, ...rest.slice(0, -1), specifier))
-      if (toLayer(target) <= layer && toLayer(target) !== -1) return
+      const path = posix.join(own, ...rest.slice(0, -1), specifier)
+      const target = folderOf(path)
+      if (path.startsWith('../') || (toLayer(target) <= layer && toLayer(target) !== -1)) return
       const may = CONSOLE_LAYERS.slice(0, layer + 1).flat()
       context.report({ node, message: `${own} may import only ${may.join(', ')}, not ${specifier}` })
     })

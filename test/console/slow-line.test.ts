@@ -251,6 +251,24 @@ test('after an outage, what colleagues changed meanwhile is shown in place, and 
   assert.equal(await domainRow(page, 'filas').count(), 0)
 })
 
+test('names that were added during an outage are announced although no event came before it', async () => {
+  const { page } = await open('dominios?starts=fila')
+  await page.locator('.live').waitFor()
+  await domainRow(page, 'fila7').waitFor()
+  const line = await slowLine(page)
+  await line.break()
+  await lost(page).waitFor()
+  const names = ['filaa', 'filab', 'filac']
+  await stored(
+    service,
+    names.map((name) => record(name, { date_reg: '2026-01-07 08:00:00' })),
+    { key: ana },
+  )
+  await line.mend()
+  await page.getByRole('button', { name: '3 cambios nuevos' }).waitFor()
+  assert.equal(await domainRow(page, 'filaa').count(), 0)
+})
+
 test('on an unreliable connection two members decide each name of one queue once, and undo undoes the right one', async () => {
   const { page } = await open('triaje?starts=cola')
   const name = page.locator('.triage-name')

@@ -1,7 +1,7 @@
 import { useState, type ComponentProps } from 'react'
 import { callApi } from '../../api/client.ts'
 import { useApi } from '../../api/query-client.ts'
-import type { Account } from '../../api/schema.ts'
+import type { Account } from '../../../clients/js/schema.ts'
 import { DELIVERY_MODES } from '../../base/constants.ts'
 import { navigate, useRoute } from '../../base/router.ts'
 import { Button } from '../../design/elements.tsx'

@@ -1,5 +1,5 @@
 import { callApi } from '../../api/client.ts'
-import type { AuditEntry } from '../../api/schema.ts'
+import type { AuditEntry } from '../../../clients/js/schema.ts'
 import { SERVICES } from '../../api/session.ts'
 import { DELIVERY_MODES } from '../../base/constants.ts'
 import { localTime } from '../../base/server.ts'

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { callApi, apiUrl } from '../../api/client.ts'
 import { useApi } from '../../api/query-client.ts'
-import type { Key } from '../../api/schema.ts'
+import type { Key } from '../../../clients/js/schema.ts'
 import { serverNow } from '../../base/server.ts'
 import { runOperation, toOperation } from '../work/operations.ts'
 import { navigate, useRoute } from '../../base/router.ts'

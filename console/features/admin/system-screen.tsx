@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { isClientError, useApi } from '../../api/query-client.ts'
-import type { Operations } from '../../api/schema.ts'
+import type { Operations } from '../../../clients/js/schema.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { Button, Tag, Fact } from '../../design/elements.tsx'
 import { Page, Sparkline, Tile, WideTable } from '../../design/page.tsx'

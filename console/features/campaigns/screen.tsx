@@ -1,6 +1,6 @@
 import { keepPreviousData } from '@tanstack/react-query'
 import { useApi } from '../../api/query-client.ts'
-import type { Campaign } from '../../api/schema.ts'
+import type { Campaign } from '../../../clients/js/schema.ts'
 import { replaceQuery, useRoute, withParameters } from '../../base/router.ts'
 import { TextField } from '../../design/field.tsx'
 import { Page } from '../../design/page.tsx'

@@ -1,5 +1,5 @@
 import { callApi } from '../../api/client.ts'
-import type { DismissedDomain } from '../../api/schema.ts'
+import type { DismissedDomain } from '../../../clients/js/schema.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { MAX_FILTER_CHARACTERS } from '../../base/constants.ts'
 import { replaceQuery, useRoute, withParameters } from '../../base/router.ts'

@@ -1,5 +1,5 @@
 import { ApiError, callApi, ConnectionError } from '../../api/client.ts'
-import type { UpdateDomainsBody } from '../../api/schema.ts'
+import type { UpdateDomainsBody } from '../../../clients/js/schema.ts'
 import { recordErrorMessage } from '../../api/error-message.ts'
 import { t } from '../../i18n/index.ts'
 import type { DomainRecord } from './records.ts'

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { callApi } from '../../api/client.ts'
-import type { Operations } from '../../api/schema.ts'
+import type { Operations } from '../../../clients/js/schema.ts'
 import { MAX_PAGE_RECORDS } from '../../base/constants.ts'
 import { useStore } from '../../base/store.ts'
 import { Button, Icon, Time } from '../../design/elements.tsx'

@@ -1,10 +1,10 @@
 import { useQueryClient, type QueryClient, type QueryKey } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { RECORD_EVENTS } from '../../base/constants.ts'
-import { apiUrl } from '../../api/client.ts'
+import { readEvents } from '../../../clients/js/events.ts'
+import { ApiError, streamApi } from '../../api/client.ts'
 import { checkConnection, connection } from '../../api/connection.ts'
+import { withRetries } from '../../api/retry.ts'
 import { getAccount } from '../../api/scope.ts'
-import { keyFor } from '../../api/session.ts'
 import { filterError } from '../filters/filter-errors.ts'
 import { eventFilters, type Filters } from '../filters/filters.ts'
 import {
@@ -22,10 +22,8 @@ const FOLLOW_AFTER_MS = 600
 const DRAW_EVERY_MS = 300
 /** Maximum number of added and removed names that are counted: an import may bring a million. */
 export const MAX_WAITING = 100_000
-const REOPEN_MS = 5_000
 /** The stream of a service that stopped is silent, like that of one where nothing happens. */
 const SILENT_MS = 15_000
-const MAX_REOPEN_MS = 60_000
 
 export interface LiveUpdates {
   /** Whether the event stream is connected. */
@@ -75,19 +73,15 @@ export function useLiveUpdates(filters: Filters): LiveUpdates {
 
 type Tell = (came: readonly string[], changed: readonly ReceivedRecord[]) => void
 
-/** Follows the event stream until the returned function is called. Opens it again if the service or a proxy ends it. */
+/** Follows the event stream, which continues after its last event when it breaks, until the returned function is called. */
 function follow(
   filters: Filters,
   queries: QueryClient,
   tell: Tell,
   say: (isOn: boolean) => void,
 ): () => void {
-  const query = { api: keyFor('domainwatch') ?? '', ...eventFilters(filters) }
-  /** Where the stream continues when it is opened again. */
-  let lastEventId: string | undefined
-  let source: EventSource | undefined
-  let reopening: ReturnType<typeof setTimeout> | undefined
-  let wait = REOPEN_MS
+  const leaving = new AbortController()
+  let broken = new AbortController()
   let came: string[] = []
   let changed: ReceivedRecord[] = []
   const silence = setInterval(checkConnection, SILENT_MS)
@@ -97,56 +91,50 @@ function follow(
     came = []
     changed = []
   }, DRAW_EVERY_MS)
-  const hear = ({ type, data, lastEventId: id }: MessageEvent<string>) => {
-    lastEventId = id
-    const { record, account } = JSON.parse(data)
-    if (type === 'added' || type === 'deleted') came.push(String(record.name))
-    else changed.push({ record, isOwnAccount: account === (getAccount('domainwatch') ?? account) })
-  }
-  /** Reads the rows again, because changes before the stream began are unknown. */
+  const leaveConnection = connection.subscribe(() => {
+    if (connection.get() === 'reached') return
+    say(false)
+    broken.abort()
+  })
+  /** Reads the rows again, because it is unknown what changed before. */
   const readAgain = () => {
     forgetSent()
-    for (const part of ['list', 'record']) void queries.invalidateQueries({ queryKey: ['domains', part] })
+    for (const part of ['list', 'record', 'stats'])
+      void queries.invalidateQueries({ queryKey: ['domains', part] })
   }
-  const open = () => {
-    clearTimeout(reopening)
-    const opened = new EventSource(
-      apiUrl('/api/v1/domainwatch/events', { ...query, last_event_id: lastEventId }),
-    )
-    source = opened
-    let isNew = lastEventId === undefined
-    opened.onopen = () => {
-      say(true)
-      wait = REOPEN_MS
-      // A browser that reconnects says what it received last.
-      if (isNew) readAgain()
-      isNew = false
-    }
-    opened.onerror = () => {
-      say(false)
-      // Browsers reconnect after a break, but not after an error response.
-      if (opened.readyState !== EventSource.CLOSED) return
-      reopening = setTimeout(open, wait)
-      wait = Math.min(MAX_REOPEN_MS, wait * 2)
-    }
-    for (const type of RECORD_EVENTS) opened.addEventListener(type, hear)
-    opened.addEventListener('gap', ({ lastEventId: id }) => {
-      lastEventId = id
-      readAgain()
-    })
-  }
-  open()
-  const leaveConnection = connection.subscribe(() => {
-    source?.close()
+  const open = async (headers: Readonly<Record<string, string>>, end: AbortSignal) => {
     say(false)
-    if (connection.get() === 'reached') open()
-  })
+    const send = () => {
+      broken = new AbortController()
+      const signal = AbortSignal.any([end, broken.signal])
+      return streamApi('/api/v1/domainwatch/events', eventFilters(filters), { headers, signal })
+    }
+    const response = await withRetries(send, end).catch((error: unknown) => {
+      // The service would refuse it again.
+      if (error instanceof ApiError && error.code !== undefined && error.status < 500) leaving.abort()
+      throw error
+    })
+    say(true)
+    if (headers['last-event-id'] === undefined) readAgain()
+    return response
+  }
+  const listen = async () => {
+    for await (const { event, data } of readEvents(open, { signal: leaving.signal })) {
+      if (event === 'gap') readAgain()
+      else if (event === 'added' || event === 'deleted') came.push(data.record.name)
+      else
+        changed.push({
+          record: data.record,
+          isOwnAccount: data.account === (getAccount('domainwatch') ?? data.account),
+        })
+    }
+  }
+  void listen()
   return () => {
+    leaving.abort()
     leaveConnection()
     clearInterval(silence)
     clearInterval(timer)
-    clearTimeout(reopening)
-    source?.close()
   }
 }
 

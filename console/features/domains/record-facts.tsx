@@ -18,7 +18,7 @@ import { ApiError, callApi } from '../../api/client.ts'
 import { useApi } from '../../api/query-client.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { QueryError } from '../../design/notice.tsx'
-import type { Operations } from '../../api/schema.ts'
+import type { Operations } from '../../../clients/js/schema.ts'
 import { withParameters, useRoute } from '../../base/router.ts'
 import '../../i18n/texts/sheet.ts'
 

@@ -1,5 +1,5 @@
 import { callApi } from '../../api/client.ts'
-import type { DomainRecord } from '../../api/schema.ts'
+import type { DomainRecord } from '../../../clients/js/schema.ts'
 
 export type { DomainRecord }
 

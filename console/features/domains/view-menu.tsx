@@ -183,7 +183,7 @@ async function saveExport(
   const response = await streamApi(
     '/api/v1/domainwatch/export',
     { ...filters, format, fields: FIELDS },
-    signal,
+    { signal },
   )
   // The first line of a CSV file names the columns.
   let lines = format === 'csv' ? -1 : 0

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { isClientError, useApi } from '../../api/query-client.ts'
-import type { Operations } from '../../api/schema.ts'
+import type { Operations } from '../../../clients/js/schema.ts'
 import { useDebounced, useStore } from '../../base/store.ts'
 import { patches } from '../domains/optimistic-updates.ts'
 import { filterError } from './filter-errors.ts'

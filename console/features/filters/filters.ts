@@ -1,4 +1,4 @@
-import type { Operations } from '../../api/schema.ts'
+import type { Operations } from '../../../clients/js/schema.ts'
 import {
   LIST_ORDERS,
   MAX_AGE,

@@ -1,5 +1,5 @@
 import { queryClient } from '../../api/query-client.ts'
-import type { Operations } from '../../api/schema.ts'
+import type { Operations } from '../../../clients/js/schema.ts'
 import { isReadable, uploadForm } from '../../api/upload.ts'
 import { createStore } from '../../base/store.ts'
 import { showToast } from '../../design/toasts.tsx'

@@ -1,5 +1,5 @@
 import { useState, type ComponentProps } from 'react'
-import type { Watch } from '../../api/schema.ts'
+import type { Watch } from '../../../clients/js/schema.ts'
 import { callApi } from '../../api/client.ts'
 import { useAccounts } from '../../api/scope.ts'
 import {

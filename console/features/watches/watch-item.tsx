@@ -11,7 +11,7 @@ import { language, moment, t, tn, type TextKey } from '../../i18n/index.ts'
 import { RequestButton } from '../../design/buttons.tsx'
 import { ConfirmDialog, FormDialog, ShownOnce } from '../../design/dialog.tsx'
 import { showOnce } from '../work/forms.tsx'
-import type { Watch } from '../../api/schema.ts'
+import type { Watch } from '../../../clients/js/schema.ts'
 import { queryClient } from '../../api/query-client.ts'
 
 export interface WatchActions {

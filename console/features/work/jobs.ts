@@ -1,6 +1,6 @@
 import { callApi, ConnectionError } from '../../api/client.ts'
 import { withRetries } from '../../api/retry.ts'
-import type { Operations } from '../../api/schema.ts'
+import type { Operations } from '../../../clients/js/schema.ts'
 import { tabStorage } from '../../base/browser-storage.ts'
 import { localTime, serverNow } from '../../base/server.ts'
 import { fetchBulk } from '../domains/changes.ts'

@@ -41,7 +41,7 @@ export function acceptsMail(records: readonly MxRecord[]): boolean {
 }
 
 /** Kinds of events about a record, as the change log names them, and those of event streams. */
-export const RECORD_EVENTS = ['added', 'changed', 'discarded', 'deleted'] as const
+const RECORD_EVENTS = ['added', 'changed', 'discarded', 'deleted'] as const
 export const EVENT_KINDS = [...RECORD_EVENTS, 'dns'] as const
 /** `reminder`: the time to object to a registration ends soon. Only watches with `remind` get it. */
 type EventKind = (typeof EVENT_KINDS)[number] | 'reminder'

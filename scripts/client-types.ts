@@ -1,4 +1,4 @@
-/** Types of the public API for the console and clients/js, generated from the OpenAPI document. */
+/** Types of the public API for clients/js and the console, generated from the OpenAPI document. */
 
 interface Schema {
   readonly $ref?: string
@@ -42,7 +42,7 @@ const HEAD = `// Generated from openapi.json by npm ci. Do not edit.
 `
 
 /** A module with one interface: what each operation takes and answers, by method and path. */
-export function consoleTypes(document: ApiDocument): string {
+export function clientTypes(document: ApiDocument): string {
   const { schemas: named, parameters } = document.components
   const schemas = Object.entries(named).map(
     ([name, schema]) => `export type ${typeName(name)} = ${typeOf(schema)}\n`,
