@@ -51,6 +51,9 @@ function knownImage(rows: readonly (BlobRow & HolderRow)[], now: number): KnownI
 /** Larger originals are streamed from the store, not cached in memory. */
 const MAX_CACHED_ORIGINAL_BYTES = 1024 * 1024
 
+/** When the cache is full, one miss in so many is cached: originals that are requested in turn would displace each other. */
+const CACHED_ONE_IN = 16
+
 /** Memory of a cached image besides its bytes. */
 const CACHED_OVERHEAD_BYTES = 512
 const sizeInMemory = ({ bytes }: DerivedImage): number => bytes.byteLength + CACHED_OVERHEAD_BYTES
@@ -65,7 +68,7 @@ export interface Recipe {
 
 /** Bytes in memory, or a way to stream a part of them: `start` to `end`, both included. */
 export type Content =
-  | DerivedImage
+  | (DerivedImage & { /** Whether nobody else uses the bytes. */ readonly isOwn?: boolean })
   | {
       readonly kind: 'stream'
       readonly mime: string
@@ -90,15 +93,15 @@ export interface DeliveryOptions {
 export class Delivery {
   readonly #options: DeliveryOptions
   /**
-   * Rows by image, one for each holder. Any change may be a deletion, or of delivery settings, so each one invalidates all. Bytes
-   * need no invalidation: their keys are never reused.
+   * Images, and the rows of those that expire, one for each holder. Any change may be a deletion, or of delivery settings, so each
+   * one invalidates all. Bytes need no invalidation: their keys are never reused.
    */
-  readonly #rows: VersionedCache<readonly (BlobRow & HolderRow)[]>
+  readonly #images: VersionedCache<KnownImage | readonly (BlobRow & HolderRow)[]>
   readonly #cache: LRUCache<string, DerivedImage>
 
   constructor(options: DeliveryOptions) {
     this.#options = options
-    this.#rows = new VersionedCache(options.database, ['image', 'account'], MAX_CACHED_IMAGES)
+    this.#images = new VersionedCache(options.database, ['image', 'account'], MAX_CACHED_IMAGES)
     this.#cache = lruCacheOfBytes(options.cacheBytes, sizeInMemory)
   }
 
@@ -115,22 +118,22 @@ export class Delivery {
       const known = await this.find(target.hash, client)
       return known?.holders.some(({ account_id }) => account_id === target.account_id) ? known : undefined
     }
-    const rows = await this.#rows.get(image, async () => {
-      const found = await reader.all(blobWithHolders(image))
-      return found.length === 0 ? undefined : found
+    const found = await this.#images.get(image, async () => {
+      const rows = await reader.all(blobWithHolders(image))
+      return rows.every(({ expires }) => expires === null) ? knownImage(rows, 0) : rows
     })
-    return rows && knownImage(rows, secondsOf(this.#options.clock))
+    return found instanceof Array ? knownImage(found, secondsOf(this.#options.clock)) : found
   }
 
   /** Changes with each change that may affect an image or its visibility. */
   get version(): number {
-    return this.#rows.version
+    return this.#images.version
   }
 
   /** The state of a cached image that does not expire. */
   peekState(hash: ImageHash): string | undefined {
-    const rows = this.#rows.peek(hash)
-    return rows?.every(({ expires }) => expires === null) === true ? knownImage(rows, 0)?.state : undefined
+    const found = this.#images.peek(hash)
+    return found instanceof Array ? undefined : found?.state
   }
 
   /** Requests for images in memory, and for others. */
@@ -175,8 +178,9 @@ export class Delivery {
     const bytes = await this.#options.blobs.read(key, size, caller)
     if (bytes === undefined) return undefined
     const original: DerivedImage = { kind: 'image', bytes, mime }
-    this.#cache.set(key, original)
-    return original
+    const isFull = this.cachedBytes + sizeInMemory(original) > this.#options.cacheBytes
+    if (!isFull || this.misses % CACHED_ONE_IN === 0) this.#cache.set(key, original)
+    return this.#cache.has(key) ? original : { ...original, isOwn: true }
   }
 
   /** Not for SVG, which may contain script: the store does not send the headers that disable it. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { opendir, rename, rm, rmdir, stat, utimes, open } from 'node:fs/promises'
+import { opendir, rename, rm, rmdir, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isErrorCode } from '../lib/errors.ts'
 import { detectFormat, mimeOf, readStructure } from '../lib/image-metadata/index.ts'
-import { createFileWith, createFolder } from '../lib/private-files.ts'
+import { createFileWith, createFolder, readWhole } from '../lib/private-files.ts'
 import { blobKey as parseBlobKey, isBlobKey } from '../storage/blobs/blob-store.ts'
 import type { DerivedImage } from './decoder/index.ts'
 
@@ -62,9 +62,8 @@ export class DerivativeFolder {
   async read(blobKey: string, name: string): Promise<DerivedImage | undefined> {
     const path = join(this.#folderOf(blobKey), name)
     try {
-      await using file = await open(path, 'r')
-      const { mtimeMs } = await file.stat()
-      const image = toImage(await file.readFile())
+      const { bytes, mtimeMs } = await readWhole(path)
+      const image = toImage(bytes)
       if (image === undefined) await rm(path, { force: true })
       else recordUse(path, mtimeMs)
       return image

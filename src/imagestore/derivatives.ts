@@ -11,6 +11,8 @@ const MAX_PENDING_BYTES = 64 * 1024 * 1024
 /** A derivative that took too long or crashed its decoder is not tried again for this long: each attempt occupies a decoder. */
 export const RETRY_SECONDS = 600
 const MAX_FAILED = 1_000
+/** Made once: most flights end without anybody who waits for it. */
+const ABANDONED = new Error('nobody waits for the derivative')
 /** Keys per query. */
 const BATCH = 200
 
@@ -130,7 +132,7 @@ export class DerivativeCache {
   #leave(key: string, flight: Flight): void {
     if (--flight.users > 0) return
     this.#flights.delete(key)
-    flight.abandoned.abort()
+    flight.abandoned.abort(ABANDONED)
   }
 
   /** Stores an image in the background: the answer does not wait for a disk. Until then, the flight serves further requests. */

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { HttpServer, HttpReply, HttpRequest } from '../../http/server.ts'
+import { releaseBuffer } from '../../lib/bytes.ts'
 import { OverloadError } from '../../lib/errors.ts'
 import { addressClient, clientAbort } from '../../http/client.ts'
 import type { Caller } from '../../lib/client.ts'
@@ -129,7 +130,7 @@ export function linkRoute(
     const { start, end } = range.kind === 'part' ? range : { start: 0, end: size - 1 }
     return {
       kind: 'content',
-      body: request.method === 'HEAD' ? undefined : await read(blob, content, start, end),
+      body: request.method === 'HEAD' ? undefined : await read(blob, content, start, end, reply),
       mime: content.mime,
       length: end - start + 1,
       contentRange: range.kind === 'part' ? `bytes ${start}-${end}/${size}` : undefined,
@@ -141,8 +142,12 @@ export function linkRoute(
     content: Content,
     start: number,
     end: number,
+    { raw }: HttpReply,
   ): Promise<Readable | Uint8Array> {
-    if (content.kind === 'image') return content.bytes.subarray(start, end + 1)
+    if (content.kind === 'image') {
+      if (content.isOwn === true) raw.once('close', () => releaseBuffer(content.bytes))
+      return content.bytes.subarray(start, end + 1)
+    }
     const stream = await content.open(start, end)
     if (stream === undefined) throw await absence(blob)
     return stream

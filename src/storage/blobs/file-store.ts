@@ -7,6 +7,7 @@ import {
   createFile,
   createFolder,
   makeFolder,
+  readWhole,
   syncFolder,
   undefinedIfMissing,
 } from '../../lib/private-files.ts'
@@ -47,9 +48,9 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
     },
 
     async read(key, size) {
-      const bytes = await undefinedIfMissing(() => readFile(toPath(key), { flag: READ_BLOB }))
-      if (bytes !== undefined) assertSize(key, bytes.byteLength, size)
-      return bytes
+      const found = await undefinedIfMissing(() => readWhole(toPath(key), READ_BLOB))
+      if (found !== undefined) assertSize(key, found.bytes.byteLength, size)
+      return found?.bytes
     },
 
     async stream(key, start, end) {
