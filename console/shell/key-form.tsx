@@ -75,6 +75,8 @@ export default function KeyForm({ rejected, onDone }: Props) {
       <form className="stack" onSubmit={(event) => void enter(event)}>
         <TextField
           label={t('sign.key')}
+          // A dialog may have opened before this form was loaded.
+          autoFocus={onDone !== undefined}
           type="password"
           isMono
           spellCheck={false}

@@ -239,7 +239,8 @@ test('the focus returns from a removed tag to its field, and from a dialog to th
   const menu = page.getByRole('button', { name: 'Mi sesión' })
   await press(menu)
   await press(button(page, 'Agregar una clave'))
-  await page.getByLabel('Clave de API').press('Escape')
+  await isFocused(page.getByLabel('Clave de API'))
+  await page.keyboard.press('Escape')
   await isFocused(menu)
 })
 

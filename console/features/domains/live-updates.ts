@@ -96,11 +96,10 @@ function follow(
     say(false)
     broken.abort()
   })
-  /** Reads the rows again, because it is unknown what changed before. */
-  const readAgain = () => {
+  /** Reads again what may have changed unnoticed. */
+  const readAgain = (parts: readonly string[]) => {
     forgetSent()
-    for (const part of ['list', 'record', 'stats'])
-      void queries.invalidateQueries({ queryKey: ['domains', part] })
+    for (const part of parts) void queries.invalidateQueries({ queryKey: ['domains', part] })
   }
   const open = async (headers: Readonly<Record<string, string>>, end: AbortSignal) => {
     say(false)
@@ -115,12 +114,12 @@ function follow(
       throw error
     })
     say(true)
-    if (headers['last-event-id'] === undefined) readAgain()
+    if (headers['last-event-id'] === undefined) readAgain(['list', 'record'])
     return response
   }
   const listen = async () => {
     for await (const { event, data } of readEvents(open, { signal: leaving.signal })) {
-      if (event === 'gap') readAgain()
+      if (event === 'gap') readAgain(['list', 'record', 'stats'])
       else if (event === 'added' || event === 'deleted') came.push(data.record.name)
       else
         changed.push({
