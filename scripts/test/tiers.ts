@@ -34,7 +34,7 @@ const FOLDERS: Readonly<Record<Tier, readonly string[]>> = {
   browser: ['test/console/'],
   // Killed processes, lost power, full disks, damaged and missing data, overload, servers and object stores in trouble, upgrades.
   faults: ['test/durability/', 'test/s3/', 'test/upgrades/'],
-  // Several nodes or processes, with and without a balancer.
+  // Several nodes or processes, with and without a balancer, and proxies.
   cluster: ['test/nodes/', 'test/two-nodes/'],
 }
 
@@ -48,6 +48,7 @@ const EXCEPTIONS: Readonly<Record<string, Tier>> = {
   'test/contracts/changes-postgres.test.ts': 'postgres',
   'test/contracts/postgres.test.ts': 'postgres',
   'test/deploy/balancer.test.ts': 'cluster',
+  'test/deploy/proxies.test.ts': 'cluster',
   'test/durability/all-plans.test.ts': 'postgres',
   'test/durability/pgbouncer.test.ts': 'postgres',
   'test/durability/postgres-start.test.ts': 'postgres',
