@@ -34,7 +34,7 @@ const FOLDERS: Readonly<Record<Tier, readonly string[]>> = {
   browser: ['test/console/'],
   // Killed processes, lost power, full disks, damaged and missing data, overload, servers and object stores in trouble, upgrades.
   faults: ['test/durability/', 'test/s3/', 'test/upgrades/'],
-  // Several nodes or processes, with and without a balancer, and proxies.
+  // Several nodes or processes, with and without a balancer, and reverse proxies.
   cluster: ['test/nodes/', 'test/two-nodes/'],
 }
 

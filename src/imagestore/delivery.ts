@@ -51,8 +51,11 @@ function knownImage(rows: readonly (BlobRow & HolderRow)[], now: number): KnownI
 /** Larger originals are streamed from the store, not cached in memory. */
 const MAX_CACHED_ORIGINAL_BYTES = 1024 * 1024
 
-/** When the cache is full, one miss in so many is cached: originals that are requested in turn would displace each other. */
-const CACHED_ONE_IN = 16
+/**
+ * A full cache admits one missed original in 16, so that a scan of many does not evict those in use: bimodal insertion, of the paper
+ * “Adaptive insertion policies for high performance caching” (2007).
+ */
+const ADMITTED_ONE_IN = 16
 
 /** Memory of a cached image besides its bytes. */
 const CACHED_OVERHEAD_BYTES = 512
@@ -68,7 +71,10 @@ export interface Recipe {
 
 /** Bytes in memory, or a way to stream a part of them: `start` to `end`, both included. */
 export type Content =
-  | (DerivedImage & { /** Whether nobody else uses the bytes. */ readonly isOwn?: boolean })
+  | (DerivedImage & {
+      /** Whether nobody else uses the bytes, which can be freed once they are sent. */
+      readonly isOwn?: boolean
+    })
   | {
       readonly kind: 'stream'
       readonly mime: string
@@ -179,7 +185,7 @@ export class Delivery {
     if (bytes === undefined) return undefined
     const original: DerivedImage = { kind: 'image', bytes, mime }
     const isFull = this.cachedBytes + sizeInMemory(original) > this.#options.cacheBytes
-    if (!isFull || this.misses % CACHED_ONE_IN === 0) this.#cache.set(key, original)
+    if (!isFull || this.misses % ADMITTED_ONE_IN === 0) this.#cache.set(key, original)
     return this.#cache.has(key) ? original : { ...original, isOwn: true }
   }
 

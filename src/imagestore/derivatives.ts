@@ -11,7 +11,7 @@ const MAX_PENDING_BYTES = 64 * 1024 * 1024
 /** A derivative that took too long or crashed its decoder is not tried again for this long: each attempt occupies a decoder. */
 export const RETRY_SECONDS = 600
 const MAX_FAILED = 1_000
-/** Made once: most flights end without anybody who waits for it. */
+/** Created once: every flight ends with an abort, whose default reason is an error with a stack. */
 const ABANDONED = new Error('nobody waits for the derivative')
 /** Keys per query. */
 const BATCH = 200

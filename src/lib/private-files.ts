@@ -84,7 +84,8 @@ export async function fillFile(path: string, bytes: number): Promise<void> {
 }
 
 /**
- * Reads a whole file. `readFile` makes four calls of the thread pool, each of which takes longer than reading 20 KB; this makes two.
+ * Reads a whole file. `readFile` makes four calls of the thread pool, each of which takes longer than reading 20 KB; this makes two
+ * for a local file.
  */
 export async function readWhole(
   path: string,
@@ -93,8 +94,15 @@ export async function readWhole(
   const file = await openFile(path, flags)
   try {
     const { size, mtimeMs } = fstatSync(file)
-    const { buffer, bytesRead } = await read(file, Buffer.allocUnsafeSlow(size), 0, size, 0)
-    return { bytes: buffer.subarray(0, bytesRead), mtimeMs }
+    const bytes = Buffer.allocUnsafeSlow(size)
+    let end = 0
+    // A file system may return less than it was asked for.
+    while (end < size) {
+      const { bytesRead } = await read(file, bytes, end, size - end, end)
+      if (bytesRead === 0) break
+      end += bytesRead
+    }
+    return { bytes: bytes.subarray(0, end), mtimeMs }
   } finally {
     closeSync(file)
   }
